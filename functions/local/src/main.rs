@@ -1,0 +1,2 @@
+//! The binary `dormouse`.
+fn main() {}

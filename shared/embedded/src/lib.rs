@@ -1,0 +1,1 @@
+//! The ports in one process: durable embedded table, timers, queues, broadcast.

@@ -1,0 +1,1 @@
+//! The use cases: publish, start, resume, fire_timer, sweep and their ports.
