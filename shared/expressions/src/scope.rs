@@ -1,0 +1,67 @@
+//! What a script sees of the running workflow, and what it may change there.
+//!
+//! The engine implements [`Scope`]; nothing else of the host is reachable from a script.
+
+use serde_json::Value;
+
+/// Who is running: Elsa's identity functions read it.
+#[derive(Debug, Clone, Default)]
+pub struct Identity {
+    /// The definition's id.
+    pub definition_id: String,
+    /// The version's id.
+    pub definition_version_id: String,
+    /// The version's number.
+    pub definition_version: u32,
+    /// The instance's id.
+    pub instance_id: String,
+    /// The instance's correlation id.
+    pub correlation_id: Option<String>,
+    /// The instance's name.
+    pub name: Option<String>,
+}
+
+/// What a script sees and may change. Implemented by the engine over the running activity.
+pub trait Scope {
+    /// Ids, correlation id and name of the instance.
+    fn identity(&self) -> Identity;
+    /// `setCorrelationId`.
+    fn set_correlation_id(&mut self, id: Option<String>);
+    /// `setWorkflowInstanceName`.
+    fn set_name(&mut self, name: Option<String>);
+    /// The variable of that exact name nearest to the running activity; `None`: there is no such variable.
+    fn variable(&self, name: &str) -> Option<Value>;
+    /// Names of all variables in scope, nearest first.
+    fn variable_names(&self) -> Vec<String>;
+    /// Sets a variable, or makes a dynamic one on the nearest container.
+    fn set_variable(&mut self, name: &str, value: Value);
+    /// A workflow input (inside a composite: the same-named variable first). `None`: not given.
+    fn input(&self, name: &str) -> Option<Value>;
+    /// Names of the workflow's declared and given inputs.
+    fn input_names(&self) -> Vec<String>;
+    /// Whether `name` is an input of the running *workflow* (then `variables.name` is not written back).
+    fn is_input(&self, name: &str) -> bool {
+        self.input_names().iter().any(|n| n == name)
+    }
+    /// `(activity, output name)` pairs with a generated accessor `get<Output>From<Activity>()`; `activity` is
+    /// the activity's name (modern tool version) or id (older), as the definition wants it.
+    fn output_names(&self) -> Vec<(String, String)>;
+    /// The first recorded value of an activity's output, by activity id or name; default output `Result`.
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value>;
+    /// The last recorded output named `Result`.
+    fn last_result(&self) -> Option<Value>;
+    /// `args.<name>` and `get<Arg>()`: extra arguments of this evaluation (BulkDispatch's correlation function).
+    fn arguments(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+    /// `setOutcome`, `setOutcomes` of RunJavaScript; ignored elsewhere.
+    fn set_outcomes(&mut self, _outcomes: Vec<String>) {}
+    /// The time given to the instance for this burst, milliseconds since 1970 (`Date.now()`, `new Date()`).
+    fn now_ms(&self) -> i64;
+    /// The next number of the instance's own deterministic sequence (`Math.random()`, `newGuid()`).
+    fn random(&mut self) -> u64;
+    /// Configuration a host allows scripts to read (`getConfig`, Liquid `Configuration`).
+    fn configuration(&self, _path: &str) -> Option<Value> {
+        None
+    }
+}

@@ -1,0 +1,19 @@
+//! A checked script and the language it is written in.
+
+/// The languages that run here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// JavaScript as Elsa's expressions use it.
+    JavaScript,
+    /// Liquid as Elsa's expressions use it.
+    Liquid,
+}
+
+/// A checked script, ready to run on any thread. Cheap to clone (an `Arc` inside).
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// What it is written in.
+    pub language: Language,
+    /// The text.
+    pub source: std::sync::Arc<str>,
+}
