@@ -20,7 +20,10 @@ pub struct Key {
 impl Key {
     /// The key of `sort` in `partition`.
     pub fn new(partition: impl Into<String>, sort: impl Into<String>) -> Self {
-        Self { partition: partition.into(), sort: sort.into() }
+        Self {
+            partition: partition.into(),
+            sort: sort.into(),
+        }
     }
 }
 
@@ -38,7 +41,8 @@ pub enum Value {
 }
 
 /// Attributes by name. Names are short and stable for ever. The reserved ones:
-/// `ttl` (epoch **seconds** after which the item may vanish; no rule depends on it) and the index keys of [`Index`].
+/// `ttl` (epoch **seconds** after which the item may vanish; no rule depends on it), the index keys of [`Index`]
+/// (non-empty text of at most 1 KiB), and `pk` and `sk`, which no item may use: they are the key itself.
 pub type Attributes = BTreeMap<String, Value>;
 
 /// One stored item.
@@ -63,28 +67,30 @@ pub enum Condition {
     Has(String),
     /// The attribute is not there.
     Lacks(String),
-    /// The attribute equals the value.
+    /// The attribute equals the value, in kind too. Equal to an empty set is an attribute that is not there.
     Equals(String, Value),
-    /// The attribute is a number below the bound.
+    /// The attribute is a number below the bound. An absent one is not.
     Below(String, i64),
     /// The attribute is a text set that contains the text.
     Contains(String, String),
-    /// Every one holds.
+    /// Every one holds; none at all holds.
     All(Vec<Condition>),
-    /// At least one holds.
+    /// At least one holds; none at all does not.
     Any(Vec<Condition>),
     /// It does not hold.
     Not(Box<Condition>),
 }
 
-/// One change of one attribute.
+/// One change of one attribute. An update changes each attribute at most once. Where it only removes and there
+/// is no item, a table may create an empty one or not: say `Exists`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Sets the attribute.
     Set(String, Value),
     /// Removes the attribute.
     Remove(String),
-    /// Adds to a number; an absent one counts as 0.
+    /// Adds to a number; an absent one counts as 0. Adding to another kind of value, or past the range of
+    /// `i64`, is [`TableError::Invalid`].
     Add(String, i64),
 }
 
@@ -138,16 +144,17 @@ pub enum Written {
     /// All of it happened.
     Done,
     /// None of it happened. One entry per write, in order: `None` where the condition held, else the item as
-    /// it stands (`Some(None)` where there is none).
+    /// it stands (`Some(None)` where there is none). At least one entry names a refusal; where several
+    /// conditions failed, a table may name only some of them.
     Refused(Vec<Option<Option<Item>>>),
 }
 
-/// The indexes. They may lag behind by seconds on DynamoDB, so no rule depends on them.
+/// The indexes. An item that has both attributes of an index is in it. They may lag behind by seconds on DynamoDB, so no rule depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
     /// Attributes `g1p` and `g1s`; projects everything but state and journal (`st`, `jr`): the instance list.
     One,
-    /// Attributes `g2p` and `g2s`; keys only: by definition.
+    /// Attributes `g2p` and `g2s`; keys only (the item's own and these two): by definition.
     Two,
     /// Attributes `g3p` and `g3s`; keys only: by correlation id.
     Three,
@@ -166,7 +173,7 @@ pub struct Query {
     pub until: String,
     /// Newest (greatest) first.
     pub descending: bool,
-    /// At most this many items a page, 1 to 1,000.
+    /// At most this many items a page, 1 to 1,000; a number outside counts as the nearest.
     pub limit: u32,
     /// The cursor of an earlier page's end.
     pub cursor: Option<String>,
@@ -192,7 +199,8 @@ impl Query {
     }
 }
 
-/// One page of a query. A page may hold fewer items than the limit and still have a next one.
+/// One page of a query. A page may hold fewer items than the limit (1 MiB of them ends it), even none, and
+/// still have a next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     /// The items, in order.
@@ -223,9 +231,19 @@ pub enum TableError {
     /// No room left on the disk. Nothing happened, and all acknowledged before is still there.
     #[error("the disk is full: free some space, then try again")]
     Full(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The cursor is not one that this table gave out for such a query. Text that came from outside ends here.
+    #[error("the page cursor is not valid: begin again without one")]
+    BadCursor,
+    /// A request that breaks the rules of the port, such as two writes about one key. A bug of the caller, who
+    /// gains nothing by trying again. Nothing happened.
+    #[error("not a valid request to the table: {0}")]
+    Invalid(String),
     /// It cannot work as it is: wrong configuration, no permission, a damaged file. Nothing happened.
     #[error("the table cannot be used: {0}")]
-    Unusable(String, #[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    Unusable(
+        String,
+        #[source] Option<Box<dyn std::error::Error + Send + Sync>>,
+    ),
 }
 
 /// A store of items, strongly consistent.
@@ -238,6 +256,10 @@ pub trait Table: Send + Sync + 'static {
     async fn query(&self, query: &Query) -> Result<Page, TableError>;
 
     /// Changes one item if the condition holds, and returns it either way.
+    ///
+    /// What an `Ordered` update returns may be told to a user only after something durable followed it: a
+    /// `get`, a `query` and every refusal show nothing that a power cut could still take back, but for `Ordered`
+    /// updates themselves.
     async fn update(
         &self,
         key: &Key,

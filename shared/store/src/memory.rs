@@ -1,0 +1,183 @@
+//! The table as a map in memory: the plain reference that says what a table does. Tests and the simulation run
+//! on it, and every other table must agree with it. Nothing is kept beyond the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::cursor::Cursor;
+use crate::limits::{PAGE_BYTES_MAX, check_changes, check_writes};
+use crate::outcome::{Decision, Outcome};
+use crate::table::{
+    Attributes, Change, Condition, Durability, Index, Item, Key, Page, Query, Table, TableError,
+    Updated, Value, Write, Written,
+};
+
+/// A [`Table`] in memory.
+#[derive(Debug, Default)]
+pub struct MemoryTable {
+    items: Mutex<BTreeMap<Key, Attributes>>,
+}
+
+impl MemoryTable {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Everything in it, in the order of keys: for checks of what a test left behind.
+    #[must_use]
+    pub fn items(&self) -> Vec<Item> {
+        self.lock()
+            .iter()
+            .map(|(key, attributes)| item(key, attributes))
+            .collect()
+    }
+
+    /// Deletes what is past its `ttl` (epoch seconds), and says how many items that were.
+    pub fn sweep_expired(&self, now_s: i64) -> usize {
+        let mut items = self.lock();
+        let before = items.len();
+        items.retain(|_, attributes| {
+            !matches!(attributes.get("ttl"), Some(Value::N(ttl_s)) if *ttl_s < now_s)
+        });
+        before - items.len()
+    }
+
+    /// A panic while the lock was held left the map whole: every change of it is one insert or remove.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Attributes>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn item(key: &Key, attributes: &Attributes) -> Item {
+    Item {
+        key: key.clone(),
+        attributes: attributes.clone(),
+    }
+}
+
+fn find(items: &BTreeMap<Key, Attributes>, key: &Key) -> Option<Item> {
+    items.get(key).map(|attributes| item(key, attributes))
+}
+
+/// The partition and the place within it, in the table or in the index.
+fn place(item: &Item, index: Option<Index>) -> Option<(&str, Cursor)> {
+    let cursor = Cursor::after(item, index)?;
+    match index {
+        None => Some((&item.key.partition, cursor)),
+        Some(index) => item
+            .index_key(index)
+            .map(|[partition, _]| (partition, cursor)),
+    }
+}
+
+#[async_trait]
+impl Table for MemoryTable {
+    async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
+        key.check()?;
+        Ok(find(&self.lock(), key))
+    }
+
+    async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        let after = query
+            .cursor
+            .as_deref()
+            .map(|text| Cursor::decode(text, query.index));
+        let after = after.transpose()?;
+        let mut found: Vec<(Cursor, Item)> = Vec::new();
+        // Items of one partition lie together; an index is searched from end to end.
+        let begin = match query.index {
+            None => Key::new(query.partition.as_str(), query.from.as_str()),
+            Some(_) => Key::new("", ""),
+        };
+        let items = self.lock();
+        let candidates = items
+            .range(begin..)
+            .take_while(|(key, _)| query.index.is_some() || key.partition == query.partition);
+        for (key, attributes) in candidates {
+            let item = item(key, attributes);
+            let Some((partition, place)) = place(&item, query.index) else {
+                continue;
+            };
+            let in_range = partition == query.partition
+                && place.sort >= query.from
+                && (query.until.is_empty() || place.sort < query.until);
+            let is_ahead = after.as_ref().is_none_or(|after| {
+                if query.descending {
+                    place < *after
+                } else {
+                    place > *after
+                }
+            });
+            if in_range && is_ahead {
+                found.push((place, item));
+            }
+        }
+        drop(items);
+        found.sort_by(|(left, _), (right, _)| left.cmp(right));
+        if query.descending {
+            found.reverse();
+        }
+        Ok(first_page(query, found))
+    }
+
+    async fn update(
+        &self,
+        key: &Key,
+        changes: &[Change],
+        condition: &Condition,
+        _durability: Durability,
+    ) -> Result<Updated, TableError> {
+        check_changes(key, changes)?;
+        let mut items = self.lock();
+        let updated = Updated::of(key, changes, condition, find(&items, key))?;
+        if let Updated::New(item) = &updated {
+            items.insert(item.key.clone(), item.attributes.clone());
+        }
+        Ok(updated)
+    }
+
+    async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        check_writes(writes)?;
+        let mut items = self.lock();
+        let decision = Decision::of(writes, |key| Ok(find(&items, key)))?;
+        if let Decision::Apply(outcomes) = &decision {
+            for (write, outcome) in writes.iter().zip(outcomes) {
+                match outcome {
+                    Outcome::Keep => {}
+                    Outcome::Store(item) => {
+                        items.insert(item.key.clone(), item.attributes.clone());
+                    }
+                    Outcome::Delete => {
+                        items.remove(write.key());
+                    }
+                }
+            }
+        }
+        Ok(decision.written())
+    }
+}
+
+/// Cuts what was found at the query's limit, or after a mebibyte.
+fn first_page(query: &Query, found: Vec<(Cursor, Item)>) -> Page {
+    let mut page = Page::default();
+    let mut bytes = 0;
+    let mut last = None;
+    for (place, item) in found {
+        if page.items.len() == query.page_items_max() || bytes >= PAGE_BYTES_MAX {
+            page.cursor = last.map(Cursor::encode);
+            break;
+        }
+        let item = match query.index {
+            None => item,
+            Some(index) => item.projected(index),
+        };
+        bytes += item.size_bytes();
+        last = Some(place);
+        page.items.push(item);
+    }
+    page
+}
