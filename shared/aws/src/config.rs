@@ -1,0 +1,104 @@
+//! How AWS is reached: region, credentials, endpoint, time limits and the HTTP client, once for every adapter.
+//!
+//! Two ways in: [`AwsConfig::from_environment`] for AWS itself (and for an emulator named by the standard
+//! variables), [`AwsConfig::emulator`] for a server on this machine that takes any credentials.
+
+use std::time::Duration;
+
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHttpClient};
+use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
+
+/// A connection that takes longer than this to open is given up. DynamoDB's open in milliseconds.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+
+/// One request, its connection included, must be answered within this. The SDK's own default is to wait for
+/// ever, which would let a lease run out in silence.
+const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
+
+/// An idle connection is closed after this. A frozen Lambda environment wakes up with connections that the
+/// other side has long closed; a write sent on one of them has no known outcome.
+const IDLE_LIMIT: Duration = Duration::from_secs(20);
+
+/// Where the AWS services are and who asks them. Cheap to clone; clones share one pool of connections.
+#[derive(Debug, Clone)]
+pub struct AwsConfig {
+    sdk: SdkConfig,
+}
+
+impl AwsConfig {
+    /// The configuration that the environment names, by the rules of every AWS tool: variables, profile files,
+    /// container and instance roles. `AWS_ENDPOINT_URL` names another place for every service and
+    /// `AWS_ENDPOINT_URL_DYNAMODB` (and the like) for one.
+    ///
+    /// It cannot fail: what is missing shows at the first call, most usefully in
+    /// [`DynamoTable::ready`](crate::dynamo_table::DynamoTable::ready).
+    pub async fn from_environment() -> Self {
+        let sdk = aws_config::defaults(BehaviorVersion::latest())
+            .http_client(http_client())
+            .timeout_config(time_limits())
+            .load()
+            .await;
+        Self { sdk }
+    }
+
+    /// The configuration for an emulator at `endpoint` (like `http://127.0.0.1:8000`): region `us-east-1`, and
+    /// credentials that say nothing. Reads nothing of the environment.
+    pub fn emulator(endpoint: impl Into<String>) -> Self {
+        let credentials = Credentials::new("dormouse", "dormouse", None, None, "emulator");
+        let environment = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .endpoint_url(endpoint)
+            .http_client(http_client())
+            .timeout_config(time_limits());
+        Self {
+            sdk: environment.build(),
+        }
+    }
+
+    /// What the SDK's clients are made from.
+    #[must_use]
+    pub fn sdk(&self) -> &SdkConfig {
+        &self.sdk
+    }
+
+    /// Where calls go, for messages: the endpoint if one was named, else the region.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.sdk.endpoint_url(), self.sdk.region()) {
+            (Some(endpoint), _) => endpoint.to_owned(),
+            (None, Some(region)) => format!("region {region}"),
+            (None, None) => "no region (set AWS_REGION)".to_owned(),
+        }
+    }
+}
+
+fn time_limits() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(CONNECT_LIMIT)
+        .operation_attempt_timeout(ATTEMPT_LIMIT)
+        .build()
+}
+
+/// HTTP/1.1 and HTTP/2 over rustls with ring, the system's certificates; loaded at the first request.
+fn http_client() -> SharedHttpClient {
+    aws_smithy_http_client::Builder::new()
+        .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
+        .pool_idle_timeout(IDLE_LIMIT)
+        .build_https()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulator_is_named_by_its_endpoint() {
+        let config = AwsConfig::emulator("http://127.0.0.1:8000");
+        assert_eq!(config.place(), "http://127.0.0.1:8000");
+        assert_eq!(config.sdk().region().map(AsRef::as_ref), Some("us-east-1"));
+    }
+}

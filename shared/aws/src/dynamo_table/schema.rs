@@ -1,0 +1,244 @@
+//! The table's shape, and its making for emulators and tests. On AWS the deployment template makes the same
+//! table; the two must agree.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::client::Waiters;
+use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext};
+use aws_sdk_dynamodb::operation::create_table::CreateTableError;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
+    ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
+};
+use dormouse_store::table::{Index, TableError};
+
+use super::DynamoTable;
+use crate::error;
+
+/// The partition key's attribute.
+pub(super) const PARTITION: &str = "p";
+
+/// The sort key's attribute.
+pub(super) const SORT: &str = "s";
+
+/// The attribute by which DynamoDB deletes items, in seconds since 1970.
+const TIME_TO_LIVE: &str = "ttl";
+
+/// A new table on an emulator is there at once, on AWS within a minute.
+const CREATION_LIMIT: Duration = Duration::from_secs(120);
+
+/// An index's name and keys.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IndexKeys {
+    pub(super) name: &'static str,
+    pub(super) partition: &'static str,
+    pub(super) sort: &'static str,
+}
+
+impl IndexKeys {
+    pub(super) const ALL: [Self; 3] = [
+        Self::of(Index::One),
+        Self::of(Index::Two),
+        Self::of(Index::Three),
+    ];
+
+    /// Those of `index`.
+    pub(super) const fn of(index: Index) -> Self {
+        match index {
+            Index::One => Self {
+                name: "i1",
+                partition: "g1p",
+                sort: "g1s",
+            },
+            Index::Two => Self {
+                name: "i2",
+                partition: "g2p",
+                sort: "g2s",
+            },
+            Index::Three => Self {
+                name: "i3",
+                partition: "g3p",
+                sort: "g3s",
+            },
+        }
+    }
+}
+
+impl DynamoTable {
+    /// Whether the table is there, is ready for use, and has the keys and indexes that Dormouse needs.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Unusable`] with a sentence that says what to do.
+    pub async fn ready(&self) -> Result<(), TableError> {
+        let (name, place) = (&self.name, &self.place);
+        let request = self.reader.describe_table().table_name(name);
+        let failed = match request.send().await {
+            Ok(answer) => return self.check_shape(&answer.table.unwrap_or_else(nothing)),
+            Err(failed) => failed,
+        };
+        if failed
+            .as_service_error()
+            .is_some_and(|error| error.is_resource_not_found_exception())
+        {
+            let missing = format!(
+                "there is no table `{name}` at {place}: deploy the template first, or name another table"
+            );
+            return Err(TableError::Unusable(missing, Some(Box::new(failed))));
+        }
+        let said = DisplayErrorContext(&failed).to_string();
+        let unreachable = format!("`{name}` at {place} does not answer: {said}");
+        Err(TableError::Unusable(unreachable, Some(Box::new(failed))))
+    }
+
+    fn check_shape(&self, table: &TableDescription) -> Result<(), TableError> {
+        let (name, place) = (&self.name, &self.place);
+        let wrong = |what: String| Err(TableError::Unusable(what, None));
+        // A table that is being updated works.
+        match table.table_status() {
+            Some(TableStatus::Active | TableStatus::Updating) => {}
+            status => {
+                let status = status.map_or("unknown", TableStatus::as_str);
+                return wrong(format!(
+                    "the table `{name}` at {place} is not ready: it is {status}"
+                ));
+            }
+        }
+        if !has_keys(table.key_schema(), PARTITION, SORT) {
+            return wrong(format!(
+                "the table `{name}` at {place} is not one of Dormouse's: its keys are not `{PARTITION}` and `{SORT}`"
+            ));
+        }
+        for keys in IndexKeys::ALL {
+            let found = table.global_secondary_indexes().iter().any(|index| {
+                index.index_name() == Some(keys.name)
+                    && has_keys(index.key_schema(), keys.partition, keys.sort)
+            });
+            if !found {
+                return wrong(format!(
+                    "the table `{name}` at {place} lacks the index `{}`: deploy the template again",
+                    keys.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the table, on demand, and waits until it is ready; a table that is there already is only checked.
+    ///
+    /// `summary`: what index 1 projects beside the keys; DynamoDB allows 20 names.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DynamoTable::ready`], and [`TableError::Unusable`] where the table cannot be made.
+    pub async fn create_table(&self, summary: &[&str]) -> Result<(), TableError> {
+        let mut request = self
+            .writer
+            .create_table()
+            .table_name(&self.name)
+            .billing_mode(BillingMode::PayPerRequest)
+            .set_key_schema(Some(key_schema(PARTITION, SORT)?))
+            .attribute_definitions(text_attribute(PARTITION)?)
+            .attribute_definitions(text_attribute(SORT)?);
+        for keys in IndexKeys::ALL {
+            let projected = if keys.name == IndexKeys::of(Index::One).name {
+                summary
+            } else {
+                &[]
+            };
+            request = request
+                .attribute_definitions(text_attribute(keys.partition)?)
+                .attribute_definitions(text_attribute(keys.sort)?)
+                .global_secondary_indexes(secondary_index(keys, projected)?);
+        }
+        match request.send().await {
+            Ok(_) => {}
+            Err(failed) if is_there(failed.as_service_error()) => return self.ready().await,
+            Err(failed) => return Err(error::write_failed(failed, &self.name, 0)),
+        }
+        let exists = self.reader.wait_until_table_exists().table_name(&self.name);
+        exists.wait(CREATION_LIMIT).await.map_err(|failed| {
+            let late = format!(
+                "the table `{}` at {} does not become ready",
+                self.name, self.place
+            );
+            TableError::Unusable(late, Some(Box::new(failed)))
+        })?;
+        let time_to_live = TimeToLiveSpecification::builder()
+            .attribute_name(TIME_TO_LIVE)
+            .enabled(true)
+            .build()
+            .map_err(unsound)?;
+        self.writer
+            .update_time_to_live()
+            .table_name(&self.name)
+            .time_to_live_specification(time_to_live)
+            .send()
+            .await
+            .map_err(|failed| error::write_failed(failed, &self.name, 0))?;
+        self.ready().await
+    }
+}
+
+fn is_there(error: Option<&CreateTableError>) -> bool {
+    error.is_some_and(CreateTableError::is_resource_in_use_exception)
+}
+
+fn nothing() -> TableDescription {
+    TableDescription::builder().build()
+}
+
+fn has_keys(schema: &[KeySchemaElement], partition: &str, sort: &str) -> bool {
+    let named = |kind: &KeyType, name: &str| {
+        schema
+            .iter()
+            .any(|key| key.key_type() == kind && key.attribute_name() == name)
+    };
+    named(&KeyType::Hash, partition) && named(&KeyType::Range, sort)
+}
+
+fn key_schema(partition: &str, sort: &str) -> Result<Vec<KeySchemaElement>, TableError> {
+    [(partition, KeyType::Hash), (sort, KeyType::Range)]
+        .into_iter()
+        .map(|(name, kind)| {
+            KeySchemaElement::builder()
+                .attribute_name(name)
+                .key_type(kind)
+                .build()
+                .map_err(unsound)
+        })
+        .collect()
+}
+
+fn text_attribute(name: &str) -> Result<AttributeDefinition, TableError> {
+    AttributeDefinition::builder()
+        .attribute_name(name)
+        .attribute_type(ScalarAttributeType::S)
+        .build()
+        .map_err(unsound)
+}
+
+fn secondary_index(
+    keys: IndexKeys,
+    projected: &[&str],
+) -> Result<GlobalSecondaryIndex, TableError> {
+    let projection = Projection::builder();
+    let projection = if projected.is_empty() {
+        projection.projection_type(ProjectionType::KeysOnly)
+    } else {
+        let names = projected.iter().map(|name| (*name).to_owned()).collect();
+        projection
+            .projection_type(ProjectionType::Include)
+            .set_non_key_attributes(Some(names))
+    };
+    GlobalSecondaryIndex::builder()
+        .index_name(keys.name)
+        .set_key_schema(Some(key_schema(keys.partition, keys.sort)?))
+        .projection(projection.build())
+        .build()
+        .map_err(unsound)
+}
+
+fn unsound(cause: BuildError) -> TableError {
+    TableError::Unusable("a request was incomplete".to_owned(), Some(Box::new(cause)))
+}
