@@ -105,6 +105,8 @@ where
         answered @ (TableError::Busy
         | TableError::TooLarge { .. }
         | TableError::Full(_)
+        | TableError::BadCursor
+        | TableError::Invalid(_)
         | TableError::Unusable(..)) => answered,
     }
 }
