@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::types::{ReturnValue, ReturnValuesOnConditionCheckFailure};
+use dormouse_store::limits::{check_changes, check_writes};
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
@@ -54,7 +55,7 @@ impl DynamoTable {
 #[async_trait]
 impl Table for DynamoTable {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
-        write::check_key(key)?;
+        key.check()?;
         let request = self
             .reader
             .get_item()
@@ -79,7 +80,7 @@ impl Table for DynamoTable {
         condition: &Condition,
         _durability: Durability,
     ) -> Result<Updated, TableError> {
-        write::check_update(key, changes)?;
+        check_changes(key, changes)?;
         let mut placeholders = Placeholders::default();
         let request = self
             .writer
@@ -87,7 +88,7 @@ impl Table for DynamoTable {
             .table_name(&self.name)
             .set_key(Some(key_map(key)))
             .set_update_expression(placeholders.changes(changes))
-            .set_condition_expression(placeholders.condition(condition))
+            .set_condition_expression(placeholders.guarded(condition, changes))
             .set_expression_attribute_names(placeholders.take_names())
             .set_expression_attribute_values(placeholders.take_values())
             .return_values(ReturnValue::AllNew)
@@ -99,12 +100,14 @@ impl Table for DynamoTable {
             }
             Err(failed) => {
                 let size = write::changes_size(changes);
-                write::refused(failed, &self.name, size).map(Updated::Refused)
+                let item = write::refused(failed, &self.name, size)?;
+                write::judged(item, condition).map(Updated::Refused)
             }
         }
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        check_writes(writes)?;
         match writes {
             [one] => self.write_one(one).await,
             several => self.write_several(several).await,

@@ -13,10 +13,8 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::CancellationReason;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
+use dormouse_store::limits::ITEM_BYTES_MAX;
 use dormouse_store::table::TableError;
-
-/// The largest item, in bytes ("Service, account, and table quotas in Amazon DynamoDB").
-pub(crate) const ITEM_BYTES_MAX: usize = 400 * 1024;
 
 /// The answer of one conditional write that failed.
 pub(crate) trait Conditional {
@@ -51,6 +49,8 @@ enum Meaning {
     NoTable,
     /// Nothing happened: the caller is not allowed to, or not known.
     Forbidden,
+    /// Nothing happened: the request is wrong, or wrong for the item that is stored.
+    Invalid,
     /// Nothing happened, and repeating it will not help.
     Refused,
 }
@@ -86,6 +86,7 @@ fn meaning(code: Option<&str>, message: &str, status: u16) -> Meaning {
         {
             Meaning::TooLarge
         }
+        "ValidationException" | "ValidationError" => Meaning::Invalid,
         _ if status == 413 => Meaning::TooLarge,
         _ if status >= 500 => Meaning::Unknown,
         _ => Meaning::Refused,
@@ -162,6 +163,7 @@ where
         Meaning::TooLarge => too_large(size),
         Meaning::NoTable => unusable(format!("there is no table `{table}`"), error),
         Meaning::Forbidden => unusable(format!("AWS does not let us use `{table}`: {said}"), error),
+        Meaning::Invalid => TableError::Invalid(said),
         Meaning::Refused => unusable(format!("DynamoDB refused the request: {said}"), error),
     }
 }

@@ -17,8 +17,8 @@ pub const PAGE_ITEMS_MAX: u32 = 1_000;
 /// The bytes of items after which a page of a query ends.
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// The names under which DynamoDB keeps the key itself.
-const KEY_NAMES: [&str; 2] = ["pk", "sk"];
+/// The names under which DynamoDB keeps the key itself: the partition, the sort key.
+pub const KEY_NAMES: [&str; 2] = ["pk", "sk"];
 
 impl Item {
     /// Its size in bytes as DynamoDB counts it (page "DynamoDB item sizes and formats"): UTF-8 names and
@@ -62,7 +62,9 @@ impl Item {
 }
 
 impl Value {
-    fn size_bytes(&self) -> usize {
+    /// Its size in bytes as DynamoDB counts it.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
         match self {
             Self::S(text) => text.len(),
             Self::N(number) => {

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use dormouse_store::table::{Change, Condition};
 
-use super::item::{attribute, is_nothing};
-use super::schema::{PARTITION, SORT};
+use super::item::{PARTITION, SORT, attribute};
 
 /// The placeholders of one request.
 #[derive(Debug, Default)]
@@ -68,6 +67,32 @@ impl Placeholders {
         }
     }
 
+    /// The condition expression of an update: the condition, and that no sum leaves the range of `i64`, which
+    /// DynamoDB's numbers do not have.
+    pub(super) fn guarded(&mut self, condition: &Condition, changes: &[Change]) -> Option<String> {
+        let guards = changes.iter().filter_map(|change| {
+            let Change::Add(name, by) = change else {
+                return None;
+            };
+            // Of an absent attribute neither comparison holds, so both guards do.
+            let (beyond, bound) = match by.signum() {
+                1 => ('>', i64::MAX - by),
+                -1 => ('<', i64::MIN - by),
+                _ => return None,
+            };
+            let name = self.name(name);
+            let bound = self.value(AttributeValue::N(bound.to_string()));
+            Some(format!("(NOT {name} {beyond} {bound})"))
+        });
+        let guards: Vec<String> = guards.collect();
+        let terms: Vec<String> = self
+            .condition(condition)
+            .into_iter()
+            .chain(guards)
+            .collect();
+        Some(terms.join(" AND ")).filter(|expression| !expression.is_empty())
+    }
+
     /// The condition expression where the request must have one.
     pub(super) fn stated(&mut self, condition: &Condition) -> String {
         self.condition(condition)
@@ -83,7 +108,7 @@ impl Placeholders {
             Condition::Absent => format!("attribute_not_exists({})", self.name(PARTITION)),
             Condition::Has(name) => format!("attribute_exists({})", self.name(name)),
             Condition::Lacks(name) => format!("attribute_not_exists({})", self.name(name)),
-            Condition::Equals(name, value) if is_nothing(value) => {
+            Condition::Equals(name, value) if value.is_empty_set() => {
                 format!("attribute_not_exists({})", self.name(name))
             }
             Condition::Equals(name, value) => {
@@ -129,7 +154,7 @@ impl Placeholders {
         let (mut set, mut remove, mut add) = (Vec::new(), Vec::new(), Vec::new());
         for change in changes {
             match change {
-                Change::Set(name, value) if is_nothing(value) => remove.push(self.name(name)),
+                Change::Set(name, value) if value.is_empty_set() => remove.push(self.name(name)),
                 Change::Set(name, value) => {
                     set.push(format!(
                         "{} = {}",
@@ -252,6 +277,23 @@ mod tests {
             Placeholders::default().changes(&changes).as_deref(),
             Some("REMOVE #n0")
         );
+    }
+
+    #[test]
+    fn a_sum_is_guarded_against_leaving_its_range() {
+        let changes = [
+            Change::Add("up".to_owned(), 1),
+            Change::Add("down".to_owned(), -1),
+            Change::Add("still".to_owned(), 0),
+        ];
+        let mut placeholders = Placeholders::default();
+        assert_eq!(
+            placeholders.guarded(&has("a"), &changes).as_deref(),
+            Some("attribute_exists(#n2) AND (NOT #n0 > :v0) AND (NOT #n1 < :v1)")
+        );
+        let values = placeholders.take_values().unwrap();
+        assert_eq!(values[":v0"], AttributeValue::N((i64::MAX - 1).to_string()));
+        assert_eq!(values[":v1"], AttributeValue::N((i64::MIN + 1).to_string()));
     }
 
     #[test]

@@ -5,17 +5,16 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
+use dormouse_store::limits::KEY_NAMES;
 use dormouse_store::table::{Attributes, Item, Key, TableError, Value};
 
-use super::schema::{PARTITION, SORT};
+/// The attribute that is the partition.
+pub(super) const PARTITION: &str = KEY_NAMES[0];
+/// The attribute that orders a partition.
+pub(super) const SORT: &str = KEY_NAMES[1];
 
 /// An item as DynamoDB has it.
 pub(super) type AttributeMap = HashMap<String, AttributeValue>;
-
-/// Whether storing the value is the same as storing nothing.
-pub(super) fn is_nothing(value: &Value) -> bool {
-    matches!(value, Value::Ss(texts) if texts.is_empty())
-}
 
 /// One value for DynamoDB.
 pub(super) fn attribute(value: &Value) -> AttributeValue {
@@ -44,7 +43,7 @@ pub(super) fn item_map(item: &Item) -> AttributeMap {
     map.extend(
         item.attributes
             .iter()
-            .filter(|(_, value)| !is_nothing(value))
+            .filter(|(_, value)| !value.is_empty_set())
             .map(|(name, value)| (name.clone(), attribute(value))),
     );
     map
@@ -93,27 +92,6 @@ fn foreign(name: &str) -> TableError {
     )
 }
 
-/// The size of an item as DynamoDB counts it, in bytes: names and values as UTF-8, numbers by their digits.
-pub(super) fn item_size(item: &Item) -> usize {
-    let key = PARTITION.len() + item.key.partition.len() + SORT.len() + item.key.sort.len();
-    key + item
-        .attributes
-        .iter()
-        .map(|(name, value)| name.len() + value_size(value))
-        .sum::<usize>()
-}
-
-/// The size of one value, in bytes.
-pub(super) fn value_size(value: &Value) -> usize {
-    match value {
-        Value::S(text) => text.len(),
-        // One byte for two digits, and one more; a sign counts as one.
-        Value::N(number) => number.to_string().len().div_ceil(2) + 1,
-        Value::B(bytes) => bytes.len(),
-        Value::Ss(texts) => texts.iter().map(String::len).sum(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -160,14 +138,5 @@ mod tests {
         let mut map = item_map(&item());
         map.insert("n".to_owned(), AttributeValue::N("1.5".to_owned()));
         assert!(item_from(map).unwrap_err().to_string().contains("`n`"));
-    }
-
-    #[test]
-    fn the_size_counts_names_and_values() {
-        let item = Item {
-            key: Key::new("12345", "12345"),
-            attributes: Attributes::from([("ab".to_owned(), Value::S("xyz".to_owned()))]),
-        };
-        assert_eq!(item_size(&item), 1 + 5 + 1 + 5 + 2 + 3);
     }
 }

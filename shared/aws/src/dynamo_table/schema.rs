@@ -10,16 +10,12 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
     ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
 };
+use dormouse_store::limits::KEY_NAMES;
 use dormouse_store::table::{Index, TableError};
 
 use super::DynamoTable;
+use super::item::{PARTITION, SORT};
 use crate::error;
-
-/// The partition key's attribute.
-pub(super) const PARTITION: &str = "p";
-
-/// The sort key's attribute.
-pub(super) const SORT: &str = "s";
 
 /// The attribute by which DynamoDB deletes items, in seconds since 1970.
 const TIME_TO_LIVE: &str = "ttl";
@@ -27,40 +23,12 @@ const TIME_TO_LIVE: &str = "ttl";
 /// A new table on an emulator is there at once, on AWS within a minute.
 const CREATION_LIMIT: Duration = Duration::from_secs(120);
 
-/// An index's name and keys.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct IndexKeys {
-    pub(super) name: &'static str,
-    pub(super) partition: &'static str,
-    pub(super) sort: &'static str,
-}
-
-impl IndexKeys {
-    pub(super) const ALL: [Self; 3] = [
-        Self::of(Index::One),
-        Self::of(Index::Two),
-        Self::of(Index::Three),
-    ];
-
-    /// Those of `index`.
-    pub(super) const fn of(index: Index) -> Self {
-        match index {
-            Index::One => Self {
-                name: "i1",
-                partition: "g1p",
-                sort: "g1s",
-            },
-            Index::Two => Self {
-                name: "i2",
-                partition: "g2p",
-                sort: "g2s",
-            },
-            Index::Three => Self {
-                name: "i3",
-                partition: "g3p",
-                sort: "g3s",
-            },
-        }
+/// The name of an index.
+pub(super) const fn index_name(index: Index) -> &'static str {
+    match index {
+        Index::One => "i1",
+        Index::Two => "i2",
+        Index::Three => "i3",
     }
 }
 
@@ -104,20 +72,19 @@ impl DynamoTable {
                 ));
             }
         }
-        if !has_keys(table.key_schema(), PARTITION, SORT) {
+        if !has_keys(table.key_schema(), KEY_NAMES) {
             return wrong(format!(
-                "the table `{name}` at {place} is not one of Dormouse's: its keys are not `{PARTITION}` and `{SORT}`"
+                "the table `{name}` at {place} is not one of Dormouse's: its keys are not {KEY_NAMES:?}"
             ));
         }
-        for keys in IndexKeys::ALL {
-            let found = table.global_secondary_indexes().iter().any(|index| {
-                index.index_name() == Some(keys.name)
-                    && has_keys(index.key_schema(), keys.partition, keys.sort)
+        for index in Index::EVERY {
+            let wanted = index_name(index);
+            let found = table.global_secondary_indexes().iter().any(|found| {
+                found.index_name() == Some(wanted) && has_keys(found.key_schema(), index.keys())
             });
             if !found {
                 return wrong(format!(
-                    "the table `{name}` at {place} lacks the index `{}`: deploy the template again",
-                    keys.name
+                    "the table `{name}` at {place} lacks the index `{wanted}`: deploy the template again"
                 ));
             }
         }
@@ -137,19 +104,19 @@ impl DynamoTable {
             .create_table()
             .table_name(&self.name)
             .billing_mode(BillingMode::PayPerRequest)
-            .set_key_schema(Some(key_schema(PARTITION, SORT)?))
+            .set_key_schema(Some(key_schema(KEY_NAMES)?))
             .attribute_definitions(text_attribute(PARTITION)?)
             .attribute_definitions(text_attribute(SORT)?);
-        for keys in IndexKeys::ALL {
-            let projected = if keys.name == IndexKeys::of(Index::One).name {
-                summary
-            } else {
-                &[]
+        for index in Index::EVERY {
+            let [partition, sort] = index.keys();
+            let projected = match index {
+                Index::One => summary,
+                Index::Two | Index::Three => &[],
             };
             request = request
-                .attribute_definitions(text_attribute(keys.partition)?)
-                .attribute_definitions(text_attribute(keys.sort)?)
-                .global_secondary_indexes(secondary_index(keys, projected)?);
+                .attribute_definitions(text_attribute(partition)?)
+                .attribute_definitions(text_attribute(sort)?)
+                .global_secondary_indexes(secondary_index(index, projected)?);
         }
         match request.send().await {
             Ok(_) => {}
@@ -188,7 +155,7 @@ fn nothing() -> TableDescription {
     TableDescription::builder().build()
 }
 
-fn has_keys(schema: &[KeySchemaElement], partition: &str, sort: &str) -> bool {
+fn has_keys(schema: &[KeySchemaElement], [partition, sort]: [&str; 2]) -> bool {
     let named = |kind: &KeyType, name: &str| {
         schema
             .iter()
@@ -197,7 +164,7 @@ fn has_keys(schema: &[KeySchemaElement], partition: &str, sort: &str) -> bool {
     named(&KeyType::Hash, partition) && named(&KeyType::Range, sort)
 }
 
-fn key_schema(partition: &str, sort: &str) -> Result<Vec<KeySchemaElement>, TableError> {
+fn key_schema([partition, sort]: [&str; 2]) -> Result<Vec<KeySchemaElement>, TableError> {
     [(partition, KeyType::Hash), (sort, KeyType::Range)]
         .into_iter()
         .map(|(name, kind)| {
@@ -218,10 +185,7 @@ fn text_attribute(name: &str) -> Result<AttributeDefinition, TableError> {
         .map_err(unsound)
 }
 
-fn secondary_index(
-    keys: IndexKeys,
-    projected: &[&str],
-) -> Result<GlobalSecondaryIndex, TableError> {
+fn secondary_index(index: Index, projected: &[&str]) -> Result<GlobalSecondaryIndex, TableError> {
     let projection = Projection::builder();
     let projection = if projected.is_empty() {
         projection.projection_type(ProjectionType::KeysOnly)
@@ -232,8 +196,8 @@ fn secondary_index(
             .set_non_key_attributes(Some(names))
     };
     GlobalSecondaryIndex::builder()
-        .index_name(keys.name)
-        .set_key_schema(Some(key_schema(keys.partition, keys.sort)?))
+        .index_name(index_name(index))
+        .set_key_schema(Some(key_schema(index.keys())?))
         .projection(projection.build())
         .build()
         .map_err(unsound)

@@ -5,19 +5,13 @@ use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
     TransactWriteItem, Update,
 };
-use dormouse_store::table::{Change, Item, Key, TableError, Write, Written};
+use dormouse_store::limits::TRANSACTION_BYTES_MAX;
+use dormouse_store::table::{Change, Condition, Item, TableError, Write, Written};
 
 use super::DynamoTable;
 use super::expression::Placeholders;
-use super::item::{item_from, item_map, item_size, key_map, value_size};
-use super::schema::{PARTITION, SORT};
+use super::item::{item_from, item_map, key_map};
 use crate::error::{self, Cancelled, Conditional};
-
-/// The most writes of one transaction ("TransactWriteItems").
-const WRITES_MAX: usize = 100;
-
-/// The most bytes of one transaction ("TransactWriteItems").
-const TRANSACTION_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How often a transaction is sent under one token before its outcome is unknown.
 const ATTEMPTS_MAX: u32 = 3;
@@ -28,7 +22,6 @@ const WITH_ITEM: ReturnValuesOnConditionCheckFailure = ReturnValuesOnConditionCh
 impl DynamoTable {
     /// Does a single write at its single price.
     pub(super) async fn write_one(&self, write: &Write) -> Result<Written, TableError> {
-        check(write)?;
         let size = write_size(write);
         let mut placeholders = Placeholders::default();
         let outcome = match write {
@@ -51,7 +44,7 @@ impl DynamoTable {
                     .table_name(&self.name)
                     .set_key(Some(key_map(key)))
                     .set_update_expression(placeholders.changes(changes))
-                    .set_condition_expression(placeholders.condition(condition))
+                    .set_condition_expression(placeholders.guarded(condition, changes))
                     .set_expression_attribute_names(placeholders.take_names())
                     .set_expression_attribute_values(placeholders.take_values())
                     .return_values_on_condition_check_failure(WITH_ITEM);
@@ -74,13 +67,13 @@ impl DynamoTable {
         };
         Ok(match outcome {
             None => Written::Done,
-            Some(item) => Written::Refused(vec![Some(item)]),
+            Some(item) => Written::Refused(vec![Some(judged(item, write.condition())?)]),
         })
     }
 
     /// Does all of the writes or none.
     pub(super) async fn write_several(&self, writes: &[Write]) -> Result<Written, TableError> {
-        let size = check_several(writes)?;
+        let size = size_of(writes)?;
         let actions = writes
             .iter()
             .map(|write| self.action(write))
@@ -99,7 +92,7 @@ impl DynamoTable {
                 Err(failed) => failed,
             };
             match error::transaction_failed(failed, &self.name, size) {
-                Cancelled::Conditions(reasons) => return refusals(reasons),
+                Cancelled::Conditions(reasons) => return refusals(reasons, writes),
                 Cancelled::Otherwise(cause @ TableError::Unknown(_)) => lost = Some(cause),
                 // "Nothing happened" is then true of this attempt only, not of the one whose answer was lost.
                 Cancelled::Otherwise(cause) => return Err(lost.unwrap_or(cause)),
@@ -132,7 +125,7 @@ impl DynamoTable {
                             .changes(changes)
                             .unwrap_or_else(|| placeholders.no_changes()),
                     )
-                    .set_condition_expression(placeholders.condition(condition))
+                    .set_condition_expression(placeholders.guarded(condition, changes))
                     .set_expression_attribute_names(placeholders.take_names())
                     .set_expression_attribute_values(placeholders.take_values())
                     .return_values_on_condition_check_failure(WITH_ITEM)
@@ -200,34 +193,42 @@ where
     }
 }
 
-fn refusals(reasons: Vec<CancellationReason>) -> Result<Written, TableError> {
-    let refusals = reasons.into_iter().map(|reason| {
-        if error::by_condition(&reason) {
-            reason.item.map(item_from).transpose().map(Some)
-        } else {
-            Ok(None)
+fn refusals(reasons: Vec<CancellationReason>, writes: &[Write]) -> Result<Written, TableError> {
+    let refusals = reasons.into_iter().zip(writes).map(|(reason, write)| {
+        if !error::by_condition(&reason) {
+            return Ok(None);
         }
+        let item = reason.item.map(item_from).transpose()?;
+        judged(item, write.condition()).map(Some)
     });
     refusals.collect::<Result<_, _>>().map(Written::Refused)
 }
 
-/// Whether DynamoDB can take the transaction, and its size in bytes as far as it is known here.
-fn check_several(writes: &[Write]) -> Result<usize, TableError> {
-    if writes.is_empty() {
-        return Err(unusable("a write of nothing"));
+/// The item of a refused write, if it was the caller's condition that refused it.
+///
+/// # Errors
+///
+/// [`TableError::Invalid`] if the condition holds: then it was the guard of a sum.
+pub(super) fn judged(
+    item: Option<Item>,
+    condition: &Condition,
+) -> Result<Option<Item>, TableError> {
+    if condition.holds(item.as_ref().map(|item| &item.attributes)) {
+        let what = "a sum would leave the range of 64-bit whole numbers";
+        return Err(TableError::Invalid(what.to_owned()));
     }
-    if writes.len() > WRITES_MAX {
-        let what = "the number of writes";
-        return Err(TableError::TooLarge {
-            what,
-            size: writes.len(),
-            limit: WRITES_MAX,
-        });
-    }
-    writes.iter().try_for_each(check)?;
+    Ok(item)
+}
+
+/// The size of several writes in bytes, as far as it is known here.
+///
+/// # Errors
+///
+/// [`TableError::TooLarge`] if it is too much already. DynamoDB says so too, but names no size.
+fn size_of(writes: &[Write]) -> Result<usize, TableError> {
     let size = writes.iter().map(write_size).sum();
     if size > TRANSACTION_BYTES_MAX {
-        let what = "the sum of the writes";
+        let what = "bytes of one write";
         return Err(TableError::TooLarge {
             what,
             size,
@@ -237,61 +238,9 @@ fn check_several(writes: &[Write]) -> Result<usize, TableError> {
     Ok(size)
 }
 
-fn check(write: &Write) -> Result<(), TableError> {
-    match write {
-        Write::Put(item, _) => {
-            check_key(&item.key)?;
-            item.attributes
-                .keys()
-                .try_for_each(|name| check_name(name))?;
-            let (size, limit) = (item_size(item), error::ITEM_BYTES_MAX);
-            if size > limit {
-                return Err(TableError::TooLarge {
-                    what: "an item",
-                    size,
-                    limit,
-                });
-            }
-            Ok(())
-        }
-        Write::Update(key, changes, _) => check_update(key, changes),
-        Write::Delete(key, _) | Write::Check(key, _) => check_key(key),
-    }
-}
-
-/// Whether DynamoDB can take the update.
-pub(super) fn check_update(key: &Key, changes: &[Change]) -> Result<(), TableError> {
-    check_key(key)?;
-    changes.iter().try_for_each(|change| match change {
-        Change::Set(name, _) | Change::Remove(name) | Change::Add(name, _) => check_name(name),
-    })
-}
-
-/// Whether the port allows the key. DynamoDB would take a longer partition.
-pub(super) fn check_key(key: &Key) -> Result<(), TableError> {
-    for (part, text) in [("partition", &key.partition), ("sort key", &key.sort)] {
-        if text.is_empty() || text.len() > 1024 {
-            return Err(unusable(&format!(
-                "a {part} of {} bytes; 1 to 1,024 are possible",
-                text.len()
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn check_name(name: &str) -> Result<(), TableError> {
-    if name == PARTITION || name == SORT {
-        return Err(unusable(&format!(
-            "the attribute `{name}` is part of the key"
-        )));
-    }
-    Ok(())
-}
-
 fn write_size(write: &Write) -> usize {
     match write {
-        Write::Put(item, _) => item_size(item),
+        Write::Put(item, _) => item.size_bytes(),
         Write::Update(_, changes, _) => changes_size(changes),
         Write::Delete(..) | Write::Check(..) => 0,
     }
@@ -300,17 +249,10 @@ fn write_size(write: &Write) -> usize {
 /// The bytes that an update sets.
 pub(super) fn changes_size(changes: &[Change]) -> usize {
     let size = |change: &Change| match change {
-        Change::Set(name, value) => name.len() + value_size(value),
+        Change::Set(name, value) => name.len() + value.size_bytes(),
         Change::Remove(_) | Change::Add(..) => 0,
     };
     changes.iter().map(size).sum()
-}
-
-fn unusable(what: &str) -> TableError {
-    TableError::Unusable(
-        format!("the request is not one a table can take: {what}"),
-        None,
-    )
 }
 
 /// The SDK found a required field missing, which the code above makes impossible.
