@@ -3,6 +3,9 @@
 use crate::table::{Attributes, Index, Item, Value};
 
 impl Index {
+    /// The attribute that index one shows beside the keys.
+    pub const SUMMARY: &str = "su";
+
     /// Every index.
     pub const EVERY: [Self; 3] = [Self::One, Self::Two, Self::Three];
 
@@ -20,7 +23,7 @@ impl Index {
     #[must_use]
     pub fn shows(self, attribute: &str) -> bool {
         match self {
-            Self::One => !matches!(attribute, "st" | "jr"),
+            Self::One => attribute == Self::SUMMARY || self.keys().contains(&attribute),
             Self::Two | Self::Three => self.keys().contains(&attribute),
         }
     }

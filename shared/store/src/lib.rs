@@ -1,15 +1,55 @@
 //! The table port, the item layout, leases, commits, the outbox and queries.
+//!
+//! One file per item kind with its key, its body and the tests of both; one file per operation on [`Store`].
+//! The store knows where things lie and who may write them. What a state, an effect or a payload means is the
+//! engine's and the runtime's business: here they are bytes.
 
-pub mod limits;
-pub mod table;
-
+pub mod backoff;
+pub mod blobs;
+mod body;
+pub mod bookmark;
 mod change;
+mod chunks;
+pub mod clean;
+pub mod commit;
 mod condition;
+pub mod config;
+pub mod create;
 mod cursor;
+pub mod dead_letter;
+pub mod definition;
+mod definitions;
+pub mod error;
+pub mod idempotency;
 mod index;
+pub mod instance;
+mod instances;
+pub mod journal;
+mod key_text;
+pub mod lease;
+pub mod limits;
+pub mod list;
 mod memory;
+pub mod outbox;
 mod outcome;
+mod packed;
+pub mod publish;
+pub mod queued_stimulus;
+pub mod route;
+mod seen;
+mod shard;
+mod state;
+pub mod stimuli;
+mod store;
+pub mod table;
+pub mod tenant;
+pub mod timer;
+pub mod trigger;
+pub mod uniqueness;
 
 pub use cursor::Cursor;
+pub use error::StoreError;
 pub use memory::MemoryTable;
 pub use outcome::{Decision, Outcome};
+pub use store::Store;
+pub use tenant::Tenant;

@@ -152,7 +152,8 @@ pub enum Written {
 /// The indexes. An item that has both attributes of an index is in it. They may lag behind by seconds on DynamoDB, so no rule depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// Attributes `g1p` and `g1s`; projects everything but state and journal (`st`, `jr`): the instance list.
+    /// Attributes `g1p` and `g1s`; projects the one attribute `su` (the summary): the lists. A write that leaves
+    /// these three as they are, as a lease does, does not touch the index and does not pay for it.
     One,
     /// Attributes `g2p` and `g2s`; keys only (the item's own and these two): by definition.
     Two,

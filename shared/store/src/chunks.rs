@@ -1,0 +1,87 @@
+//! The lines of one commit as they lie in the journal: a chunk. Chunks follow each other, each with its length
+//! before it, so that one more can be added without reading the others.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+
+use crate::body;
+use crate::error::StoreError;
+
+/// The lines that one commit added. There is one for each commit, even without lines: it also tells whose it was.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Chunk {
+    #[serde(rename = "c")]
+    pub(crate) commit: u64,
+    #[serde(rename = "f")]
+    pub(crate) fence: u64,
+    #[serde(rename = "t")]
+    pub(crate) at_ms: i64,
+    /// The number of the first line.
+    #[serde(rename = "n")]
+    pub(crate) first: u64,
+    #[serde(rename = "l")]
+    pub(crate) lines: Vec<Bytes>,
+}
+
+impl Chunk {
+    /// The number after the last line's.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.lines.len() as u64
+    }
+
+    /// The chunk with its length before it.
+    pub(crate) fn frame(&self) -> Result<Bytes, StoreError> {
+        let body = body::encode("journal", self)?;
+        let mut out = BytesMut::with_capacity(body.len() + 4);
+        out.put_u32(u32::try_from(body.len()).unwrap_or(u32::MAX));
+        out.put_slice(&body);
+        Ok(out.freeze())
+    }
+}
+
+/// The chunks that follow each other in `frames`.
+pub(crate) fn read(frames: &Bytes) -> Result<Vec<Chunk>, StoreError> {
+    let mut chunks = Vec::new();
+    let mut rest = frames.as_ref();
+    while !rest.is_empty() {
+        let damaged = || StoreError::damaged("journal");
+        let (len, after) = rest.split_at_checked(4).ok_or_else(damaged)?;
+        let len = len
+            .iter()
+            .fold(0_usize, |n, byte| n << 8 | usize::from(*byte));
+        let (body, after) = after.split_at_checked(len).ok_or_else(damaged)?;
+        chunks.push(body::decode("journal", body)?);
+        rest = after;
+    }
+    Ok(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_follow_each_other_and_a_torn_one_is_damage() {
+        let lines = vec![Bytes::from_static(b"a"), Bytes::new()];
+        let one = Chunk {
+            commit: 1,
+            fence: 1,
+            at_ms: 5,
+            first: 0,
+            lines,
+        };
+        let two = Chunk {
+            commit: 2,
+            fence: 3,
+            at_ms: 6,
+            first: 2,
+            lines: Vec::new(),
+        };
+        let frames: Bytes = [one.frame().unwrap(), two.frame().unwrap()].concat().into();
+        assert_eq!((one.end(), two.end()), (2, 2));
+        assert_eq!(read(&frames).unwrap(), [one, two]);
+        assert!(read(&frames.slice(..frames.len() - 1)).is_err());
+        assert!(read(&Bytes::new()).unwrap().is_empty());
+    }
+}

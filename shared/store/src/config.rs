@@ -1,0 +1,66 @@
+//! The sizes and numbers of a store. They may differ from run to run over the same table, but for the counts of
+//! shards: those may only grow.
+
+use crate::table::Durability;
+
+/// How the store lays things out.
+#[derive(Debug, Clone)]
+pub struct StoreConfig {
+    /// Bytes of this size and over are compressed.
+    pub compress_from: usize,
+    /// A packed state up to this size lies in the head, in bytes.
+    pub state_inline_max: usize,
+    /// A packed state up to this size lies in an item of its own, in bytes; a larger one goes to the blobs.
+    pub state_item_max: usize,
+    /// The largest state at all, in bytes, unpacked.
+    pub state_max: usize,
+    /// Packed journal lines up to this size ride in the head, in bytes.
+    pub journal_inline_max: usize,
+    /// How many partitions the outbox and the expiry list have, 1 to 99.
+    pub outbox_shards: u16,
+    /// How many partitions the lists of instances have, 1 to 99.
+    pub list_shards: u16,
+    /// How long-lived a lease is. `Ordered` only where the table dies with all who hold leases.
+    pub lease_durability: Durability,
+    /// At most this many items are looked at for one page of a filtered list.
+    pub list_work_max: usize,
+    /// How long a tombstone stays, in seconds. Longer than any message may be late.
+    pub tombstone_s: i64,
+    /// At most this many writes in one atomic write, 10 to 100. Lower only in tests of splitting.
+    pub writes_max: usize,
+}
+
+impl StoreConfig {
+    /// For DynamoDB: bytes cost money there, and a partition has a greatest rate.
+    #[must_use]
+    pub fn dynamo() -> Self {
+        Self {
+            compress_from: 1_024,
+            state_inline_max: 4 * 1_024,
+            state_item_max: 300 * 1_024,
+            state_max: 8 * 1_024 * 1_024,
+            journal_inline_max: 1_024,
+            outbox_shards: 16,
+            list_shards: 8,
+            lease_durability: Durability::Durable,
+            list_work_max: 2_000,
+            tombstone_s: 30 * 24 * 3_600,
+            writes_max: 100,
+        }
+    }
+
+    /// For a table in the same process: processor time costs more than bytes.
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self {
+            compress_from: 16 * 1_024,
+            state_inline_max: 64 * 1_024,
+            journal_inline_max: 8 * 1_024,
+            outbox_shards: 1,
+            list_shards: 1,
+            lease_durability: Durability::Ordered,
+            list_work_max: 20_000,
+            ..Self::dynamo()
+        }
+    }
+}

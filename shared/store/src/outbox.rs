@@ -1,0 +1,283 @@
+//! The outbox: the effects of a commit, written with it and deleted when they are delivered. What is left is what
+//! a crash left, and the sweep delivers it under the same ids.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::body;
+use crate::error::StoreError;
+use crate::key_text::{SYSTEM, count, part, plain, time};
+use crate::shard;
+use crate::store::Store;
+use crate::table::{
+    Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
+};
+use crate::tenant::Tenant;
+
+/// At most so many bytes of effects lie in one row.
+const ROW_MAX: usize = 256 * 1_024;
+
+/// One thing to do after the commit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Effect {
+    /// Its id, the same at every delivery.
+    #[serde(rename = "i")]
+    pub id: String,
+    /// What to do; the runtime's own format.
+    #[serde(rename = "b")]
+    pub body: Bytes,
+}
+
+/// The place of a row, to delete it by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OutboxKey(pub(crate) Key);
+
+/// A row of the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// Where it lies.
+    pub key: OutboxKey,
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The instance whose commit wrote it, or the id of the event that was accepted.
+    pub source: String,
+    /// The commit that wrote it; 0 for an accepted event.
+    pub commit: u64,
+    /// When it was written, in ms since 1970.
+    pub at_ms: i64,
+    /// How often its delivery was tried by a sweep.
+    pub attempts: u32,
+    /// What is to be done.
+    pub effects: Vec<Effect>,
+}
+
+/// One page of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutboxPage {
+    /// The rows, oldest first.
+    pub rows: Vec<OutboxRow>,
+    /// Where the next page begins.
+    pub cursor: Option<String>,
+}
+
+fn partition(shard: u16) -> String {
+    format!("{SYSTEM}/OUTBOX#{shard:02}")
+}
+
+/// The rows that hold these effects: one, or some more where they are large.
+pub(crate) fn rows(
+    tenant: &Tenant,
+    (source, commit): (&str, u64),
+    now_ms: i64,
+    effects: &[Effect],
+    shards: u16,
+) -> Result<Vec<Item>, StoreError> {
+    let place = partition(shard::of(source, shards));
+    let source = part("an instance id", source)?;
+    let mut items = Vec::new();
+    let mut rest = effects;
+    while !rest.is_empty() {
+        let mut size = 0;
+        let fitting = rest.iter().take_while(|effect| {
+            size += effect.id.len() + effect.body.len() + 16;
+            size <= ROW_MAX
+        });
+        // An effect that is too large alone is refused by the table, with its size.
+        let (now, later) = rest.split_at(fitting.count().max(1));
+        let sort = format!(
+            "{}#{tenant}#{source}#{}#{:04}",
+            time(now_ms),
+            count(commit),
+            items.len()
+        );
+        items.push(Item {
+            key: Key::new(place.clone(), sort),
+            attributes: body::attributes("outbox row", &now)?,
+        });
+        rest = later;
+    }
+    Ok(items)
+}
+
+fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
+    let what = "outbox row";
+    let damaged = || StoreError::damaged(what);
+    let mut parts = item.key.sort.split('#');
+    let mut text = || parts.next().and_then(plain).ok_or_else(damaged);
+    let (at, tenant, source, commit) = (text()?, text()?, text()?, text()?);
+    let attempts = body::number(&item.attributes, "at").unwrap_or(0);
+    Ok(OutboxRow {
+        tenant: Tenant::new(&tenant).map_err(|_| damaged())?,
+        source,
+        commit: commit.parse().map_err(|_| damaged())?,
+        at_ms: at.parse().map_err(|_| damaged())?,
+        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        effects: body::of_item(what, &item)?,
+        key: OutboxKey(item.key),
+    })
+}
+
+impl Store {
+    /// Accepts effects that belong to no commit, such as an event from outside: when it returns they will be
+    /// delivered whatever happens. `id` is the event's. One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn put_outbox(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        now_ms: i64,
+        effects: &[Effect],
+    ) -> Result<Vec<OutboxKey>, StoreError> {
+        let rows = rows(
+            tenant,
+            (id, 0),
+            now_ms,
+            effects,
+            self.config().outbox_shards,
+        )?;
+        let keys = rows
+            .iter()
+            .map(|item| OutboxKey(item.key.clone()))
+            .collect();
+        let writes: Vec<_> = rows
+            .into_iter()
+            .map(|item| Write::Put(item, Condition::Always))
+            .collect();
+        if !writes.is_empty() {
+            self.write_plain(&writes).await?;
+        }
+        Ok(keys)
+    }
+
+    /// The rows of one shard that were written before `before_ms`, oldest first. Shards are numbered from 0 to
+    /// below [`Self::outbox_shards`]. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn list_outbox(
+        &self,
+        shard: u16,
+        before_ms: i64,
+        limit: u32,
+        cursor: Option<String>,
+    ) -> Result<OutboxPage, StoreError> {
+        let query = Query {
+            index: None,
+            partition: partition(shard),
+            from: String::new(),
+            until: time(before_ms),
+            descending: false,
+            limit: limit.clamp(1, 1_000),
+            cursor,
+        };
+        let page = self.table().query(&query).await?;
+        let rows = page
+            .items
+            .into_iter()
+            .map(from_item)
+            .collect::<Result<_, _>>()?;
+        Ok(OutboxPage {
+            rows,
+            cursor: page.cursor,
+        })
+    }
+
+    /// How many shards the outbox has.
+    #[must_use]
+    pub fn outbox_shards(&self) -> u16 {
+        self.config().outbox_shards
+    }
+
+    /// Deletes a row whose effects are delivered. One write; deleting it twice is fine. It may be forgotten in a
+    /// crash: the effects are then delivered once more, under the same ids.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn delete_outbox(&self, key: &OutboxKey) -> Result<(), StoreError> {
+        self.write_plain(&[Write::Delete(key.0.clone(), Condition::Always)])
+            .await
+    }
+
+    /// Counts one more attempt at a row and answers how many there were; 0 if the row is gone. One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn count_outbox_attempt(&self, key: &OutboxKey) -> Result<u32, StoreError> {
+        let more = [Change::Add("at".into(), 1)];
+        let updated = self
+            .table()
+            .update(&key.0, &more, &Condition::Exists, Durability::Durable)
+            .await?;
+        Ok(match updated {
+            Updated::New(item) => {
+                u32::try_from(body::number(&item.attributes, "at").unwrap_or(0)).unwrap_or(u32::MAX)
+            }
+            Updated::Refused(_) => 0,
+        })
+    }
+
+    /// Keeps only these effects of a row, the others being delivered. False if the row is gone. One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn keep_outbox(
+        &self,
+        key: &OutboxKey,
+        effects: &[Effect],
+    ) -> Result<bool, StoreError> {
+        let body = Value::B(body::encode("outbox row", &effects)?);
+        let set = vec![Change::Set("bo".into(), body)];
+        let written = self
+            .table()
+            .write(&[Write::Update(key.0.clone(), set, Condition::Exists)])
+            .await?;
+        Ok(written == Written::Done)
+    }
+}
+
+/// The attributes of a row, for the ones that a replay puts.
+pub(crate) fn row_attributes(effects: &[Effect]) -> Result<Attributes, StoreError> {
+    body::attributes("outbox row", &effects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_comes_back_and_many_effects_take_several_rows() {
+        let effect = |n: u32, size| Effect {
+            id: format!("i/1/{n}"),
+            body: vec![7; size].into(),
+        };
+        let tenant = Tenant::new("acme").unwrap();
+        let small = [effect(0, 10), effect(1, 10)];
+        let items = rows(&tenant, ("i#1", 3), 77, &small, 1).unwrap();
+        let key = Key::new("~/OUTBOX#00", "0000000000077#acme#i%231#000000000003#0000");
+        assert_eq!(items[0].key, key);
+        let row = from_item(items[0].clone()).unwrap();
+        assert_eq!(
+            (row.tenant, row.source.as_str(), row.commit, row.at_ms),
+            (tenant.clone(), "i#1", 3, 77)
+        );
+        assert_eq!((row.attempts, row.effects.as_slice()), (0, &small[..]));
+
+        let large: Vec<_> = (0..5).map(|n| effect(n, 100_000)).collect();
+        let items = rows(&tenant, ("i", 3), 77, &large, 1).unwrap();
+        assert_eq!(items.len(), 3);
+        let back: Vec<_> = items
+            .into_iter()
+            .flat_map(|item| from_item(item).unwrap().effects)
+            .collect();
+        assert_eq!(back, large);
+        assert!(rows(&tenant, ("i", 3), 77, &[], 1).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! Queued stimuli: stimuli that nothing waited for when they came. They lie under their hash, where a commit that
+//! opens a bookmark looks for them, and in an index by expiry, where the sweep looks.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::body;
+use crate::error::StoreError;
+use crate::key_text::{SYSTEM, part, plain, time};
+use crate::shard;
+use crate::table::{Attributes, Item, Key, Value};
+use crate::tenant::Tenant;
+use crate::trigger::{stimulus_hash, stimulus_partition};
+
+/// A stimulus that waits for a bookmark. It carries the whole filter of its sender, so that it wakes later what it
+/// would have woken at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueuedStimulus {
+    /// Its id: that of the event. The same event queued twice is one.
+    #[serde(skip)]
+    pub id: String,
+    /// The hash that it is for.
+    #[serde(skip)]
+    pub hash: String,
+    /// Only for this instance.
+    #[serde(rename = "i")]
+    pub instance_id: Option<String>,
+    /// Only for this bookmark.
+    #[serde(rename = "b")]
+    pub bookmark_id: Option<String>,
+    /// Only for instances with this correlation id.
+    #[serde(rename = "c")]
+    pub correlation_id: Option<String>,
+    /// Only for this activity's instance.
+    #[serde(rename = "a")]
+    pub activity_instance_id: Option<String>,
+    /// When it came, in ms since 1970.
+    #[serde(rename = "t")]
+    pub created_ms: i64,
+    /// When it is given up on, in ms since 1970.
+    #[serde(rename = "e")]
+    pub expires_ms: i64,
+    /// The stimulus itself; the runtime's own format.
+    #[serde(rename = "p")]
+    pub payload: Bytes,
+}
+
+/// The key of a queued stimulus.
+pub(crate) fn key(tenant: &Tenant, hash: &str, id: &str) -> Result<Key, StoreError> {
+    let id = part("a stimulus id", id)?;
+    Ok(Key::new(
+        stimulus_partition(tenant, hash)?,
+        format!("Q#{id}"),
+    ))
+}
+
+/// The partition of index two that lists what expires.
+pub(crate) fn expiry_partition(shard: u16) -> String {
+    format!("{SYSTEM}/QUEUED#{shard:02}")
+}
+
+pub(crate) fn item(
+    tenant: &Tenant,
+    queued: &QueuedStimulus,
+    shards: u16,
+) -> Result<Item, StoreError> {
+    let key = key(tenant, &queued.hash, &queued.id)?;
+    let mut attributes = body::attributes("queued stimulus", queued)?;
+    let shard = shard::of(&queued.id, shards);
+    let sort = format!(
+        "{}#{tenant}#{}",
+        time(queued.expires_ms),
+        part("a stimulus id", &queued.id)?
+    );
+    attributes.insert("g2p".into(), Value::S(expiry_partition(shard)));
+    attributes.insert("g2s".into(), Value::S(sort));
+    Ok(Item { key, attributes })
+}
+
+pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
+    let what = "queued stimulus";
+    let mut queued: QueuedStimulus = body::of_item(what, item)?;
+    let id = item.key.sort.strip_prefix("Q#").and_then(plain);
+    queued.id = id.ok_or(StoreError::damaged(what))?;
+    queued.hash = stimulus_hash(what, &item.key.partition)?;
+    Ok(queued)
+}
+
+/// The tenant in whose partition an item lies.
+pub(crate) fn tenant_of(what: &'static str, partition: &str) -> Result<Tenant, StoreError> {
+    let (tenant, _) = partition.split_once('/').ok_or(StoreError::damaged(what))?;
+    Tenant::new(tenant).map_err(|_| StoreError::damaged(what))
+}
+
+/// Only the attributes that a replay needs.
+pub(crate) fn replay_attributes(queued: &QueuedStimulus) -> Result<Attributes, StoreError> {
+    body::attributes("queued stimulus", queued)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queued_stimulus_comes_back_with_its_whole_filter() {
+        let queued = QueuedStimulus {
+            id: "e#1".into(),
+            hash: "AB".into(),
+            instance_id: Some("i".into()),
+            bookmark_id: Some("b".into()),
+            correlation_id: Some("c".into()),
+            activity_instance_id: Some("a".into()),
+            created_ms: 1,
+            expires_ms: 600_001,
+            payload: Bytes::from_static(b"{}"),
+        };
+        let tenant = Tenant::new("acme").unwrap();
+        let item = item(&tenant, &queued, 1).unwrap();
+        assert_eq!(item.key, Key::new("acme/STIM#AB", "Q#e%231"));
+        assert_eq!(body::text(&item.attributes, "g2p"), Some("~/QUEUED#00"));
+        assert_eq!(
+            body::text(&item.attributes, "g2s"),
+            Some("0000000600001#acme#e%231")
+        );
+        assert_eq!(from_item(&item).unwrap(), queued);
+        assert_eq!(tenant_of("x", &item.key.partition).unwrap(), tenant);
+    }
+}

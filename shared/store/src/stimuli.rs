@@ -1,0 +1,180 @@
+//! Stimuli: what waits for one, and those that wait.
+
+use crate::bookmark::{self, BookmarkRow};
+use crate::error::StoreError;
+use crate::queued_stimulus::{self, QueuedStimulus};
+use crate::store::Store;
+use crate::table::{Condition, Query, Write, Written};
+use crate::tenant::Tenant;
+use crate::trigger::{self, TriggerRow, stimulus_partition};
+
+/// What lies under a stimulus hash.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stimuli {
+    /// Definitions that it starts; see [`TriggerRow::is_of`].
+    pub triggers: Vec<TriggerRow>,
+    /// Instances that wait for it.
+    pub bookmarks: Vec<BookmarkRow>,
+    /// Stimuli that wait for a bookmark.
+    pub queued: Vec<QueuedStimulus>,
+    /// Where the next page begins.
+    pub cursor: Option<String>,
+}
+
+impl Store {
+    /// What waits for a stimulus: bookmarks first, then queued stimuli, then triggers; at most 1,000 a page. One
+    /// query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn stimuli(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        cursor: Option<String>,
+    ) -> Result<Stimuli, StoreError> {
+        self.stimuli_of(tenant, hash, "", cursor).await
+    }
+
+    /// The queued stimuli of a hash. What a commit that opened a bookmark must ask after it. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn queued_stimuli(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        cursor: Option<String>,
+    ) -> Result<Stimuli, StoreError> {
+        self.stimuli_of(tenant, hash, "Q#", cursor).await
+    }
+
+    /// The bookmarks of one instance that wait for a stimulus. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn bookmarks_of(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        instance_id: &str,
+    ) -> Result<Vec<BookmarkRow>, StoreError> {
+        let prefix = format!(
+            "B#{}#",
+            crate::key_text::part("an instance id", instance_id)?
+        );
+        let mut bookmarks = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self.stimuli_of(tenant, hash, &prefix, cursor).await?;
+            bookmarks.extend(page.bookmarks);
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(bookmarks);
+            }
+        }
+    }
+
+    async fn stimuli_of(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        prefix: &str,
+        cursor: Option<String>,
+    ) -> Result<Stimuli, StoreError> {
+        let mut query = Query::prefix(stimulus_partition(tenant, hash)?, prefix);
+        query.cursor = cursor;
+        let page = self.table().query(&query).await?;
+        let mut stimuli = Stimuli {
+            cursor: page.cursor,
+            ..Stimuli::default()
+        };
+        for item in &page.items {
+            match item.key.sort.as_bytes().first() {
+                Some(b'T') => stimuli.triggers.push(trigger::from_item(item)?),
+                Some(b'B') => stimuli.bookmarks.push(bookmark::from_item(item)?),
+                Some(b'Q') => stimuli.queued.push(queued_stimulus::from_item(item)?),
+                // A kind of a newer build: whoever wrote it looks after it.
+                _ => {}
+            }
+        }
+        Ok(stimuli)
+    }
+
+    /// Deletes the row of a bookmark that turned out to be closed: what an interrupted commit of many writes left.
+    /// One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn forget_bookmark(
+        &self,
+        tenant: &Tenant,
+        row: &BookmarkRow,
+    ) -> Result<(), StoreError> {
+        let key = bookmark::key(
+            tenant,
+            &row.found_by.hash,
+            &row.instance_id,
+            &row.bookmark_id,
+        )?;
+        self.write_plain(&[Write::Delete(key, Condition::Always)])
+            .await
+    }
+
+    /// Queues a stimulus that nothing waited for. False: it is queued already. Ask for bookmarks again after it:
+    /// one may have been opened in between. One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn queue_stimulus(
+        &self,
+        tenant: &Tenant,
+        queued: &QueuedStimulus,
+    ) -> Result<bool, StoreError> {
+        let item = queued_stimulus::item(tenant, queued, self.config().outbox_shards)?;
+        Ok(self
+            .table()
+            .write(&[Write::Put(item, Condition::Absent)])
+            .await?
+            == Written::Done)
+    }
+
+    /// Takes a queued stimulus away without a commit, such as when it started an instance. False: it is not there
+    /// any more. One write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn take_queued(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        id: &str,
+    ) -> Result<bool, StoreError> {
+        let delete = Write::Delete(queued_stimulus::key(tenant, hash, id)?, Condition::Exists);
+        Ok(self.table().write(&[delete]).await? == Written::Done)
+    }
+
+    /// One queued stimulus. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn queued_stimulus(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        id: &str,
+    ) -> Result<Option<QueuedStimulus>, StoreError> {
+        let item = self
+            .table()
+            .get(&queued_stimulus::key(tenant, hash, id)?)
+            .await?;
+        item.as_ref().map(queued_stimulus::from_item).transpose()
+    }
+}

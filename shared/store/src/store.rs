@@ -1,0 +1,62 @@
+//! The `Store`: a table, its configuration, and the operations on them. Each operation is in the file of its noun.
+
+use std::sync::Arc;
+
+use crate::blobs::Blobs;
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::table::{Table, TableError, Write, Written};
+
+/// The items of Dormouse in a table. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    table: Arc<dyn Table>,
+    blobs: Option<Arc<dyn Blobs>>,
+    config: Arc<StoreConfig>,
+}
+
+impl Store {
+    /// A store over a table. States over the size of an item are refused until it has blobs.
+    #[must_use]
+    pub fn new(table: Arc<dyn Table>, config: StoreConfig) -> Self {
+        Self {
+            table,
+            blobs: None,
+            config: Arc::new(config),
+        }
+    }
+
+    /// The same store with a place for large states.
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
+        self.blobs = Some(blobs);
+        self
+    }
+
+    /// The table underneath.
+    #[must_use]
+    pub fn table(&self) -> &dyn Table {
+        &*self.table
+    }
+
+    /// Its sizes and numbers.
+    #[must_use]
+    pub fn config(&self) -> &StoreConfig {
+        &self.config
+    }
+
+    pub(crate) fn blobs(&self) -> Option<&dyn Blobs> {
+        self.blobs.as_deref()
+    }
+
+    /// Does writes that have no condition that could be refused.
+    pub(crate) async fn write_plain(&self, writes: &[Write]) -> Result<(), StoreError> {
+        match self.table.write(writes).await? {
+            Written::Done => Ok(()),
+            Written::Refused(_) => {
+                let problem = "it refused a write that has no condition".to_owned();
+                Err(TableError::Unusable(problem, None).into())
+            }
+        }
+    }
+}

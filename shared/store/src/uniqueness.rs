@@ -1,0 +1,95 @@
+//! Uniqueness: one item per claim, put in the atomic write that creates an instance and deleted in the one that
+//! ends it, so that two starts at the same moment cannot both have it.
+
+use crate::body;
+use crate::error::StoreError;
+use crate::key_text::{part, partition, plain};
+use crate::table::{Attributes, Condition, Item, Key, Value, Write};
+use crate::tenant::Tenant;
+
+/// What only one instance may have at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The only one of a definition.
+    Definition(String),
+    /// The only one with a correlation id, of whatever definition.
+    Correlation(String),
+    /// The only one of a definition with a correlation id.
+    DefinitionAndCorrelation(String, String),
+}
+
+impl Claim {
+    /// The key of the claim's item.
+    pub(crate) fn key(&self, tenant: &Tenant) -> Result<Key, StoreError> {
+        let definition = |id: &str| part("a definition id", id);
+        let correlation = |id: &str| part("a correlation id", id);
+        let name = match self {
+            Self::Definition(d) => format!("{}#", definition(d)?),
+            Self::Correlation(c) => format!("#{}", correlation(c)?),
+            Self::DefinitionAndCorrelation(d, c) => {
+                format!("{}#{}", definition(d)?, correlation(c)?)
+            }
+        };
+        Ok(Key::new(partition(tenant, &format!("UNIQ#{name}")), "HEAD"))
+    }
+}
+
+/// Takes a claim for an instance, if nobody else has it.
+pub(crate) fn take(key: Key, instance: &str) -> Write {
+    let holder = Value::S(instance.to_owned());
+    let attributes = Attributes::from([("in".to_owned(), holder.clone())]);
+    let free = Condition::Any(vec![
+        Condition::Absent,
+        Condition::Equals("in".into(), holder),
+    ]);
+    Write::Put(Item { key, attributes }, free)
+}
+
+/// Gives a claim back, if the instance has it.
+pub(crate) fn give_back(key: Key, instance: &str) -> Write {
+    let ours = Condition::Equals("in".into(), Value::S(instance.to_owned()));
+    Write::Delete(key, Condition::Any(vec![Condition::Absent, ours]))
+}
+
+/// The instance that has a claim.
+pub(crate) fn holder(item: &Item) -> Result<String, StoreError> {
+    body::text(&item.attributes, "in")
+        .map(str::to_owned)
+        .ok_or(StoreError::damaged("claim"))
+}
+
+/// The claim whose item lies in a partition.
+pub(crate) fn from_partition(partition: &str) -> Option<Claim> {
+    let (_, name) = partition.split_once("/UNIQ#")?;
+    let (definition, correlation) = name.split_once('#')?;
+    let (definition, correlation) = (plain(definition)?, plain(correlation)?);
+    Some(match (definition.is_empty(), correlation.is_empty()) {
+        (_, true) => Claim::Definition(definition),
+        (true, false) => Claim::Correlation(correlation),
+        (false, false) => Claim::DefinitionAndCorrelation(definition, correlation),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_kinds_of_claims_never_share_a_key() {
+        let claims = [
+            (Claim::Definition("a#".into()), "default/UNIQ#a%23#"),
+            (Claim::Correlation("a#".into()), "default/UNIQ##a%23"),
+            (
+                Claim::DefinitionAndCorrelation("a".into(), "#".into()),
+                "default/UNIQ#a#%23",
+            ),
+        ];
+        for (claim, expected) in claims {
+            let key = claim.key(&Tenant::default()).unwrap();
+            assert_eq!(key, Key::new(expected, "HEAD"));
+            assert_eq!(from_partition(&key.partition), Some(claim));
+        }
+        let blank = Claim::Correlation(String::new()).key(&Tenant::default());
+        assert!(matches!(blank, Err(StoreError::BadId { .. })));
+    }
+}
