@@ -1,0 +1,152 @@
+//! `Elsa.Flowchart`: activities joined by connections.
+//!
+//! Two ways to decide what runs next: counting visits (the default, [`counter`]) or passing tokens ([`token`]).
+
+mod counter;
+mod plan;
+mod token;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Activity, BuiltIn, Descriptor};
+use crate::graph::NodeIndex;
+use crate::instance::Memory;
+use crate::step::{Cx, Ended, Fault, Then};
+
+pub(crate) use plan::{Flowchart, Join};
+pub use token::Token;
+
+/// The instance property that chooses between counting and tokens, and Elsa's values for tokens.
+const MODE: &str = "Flowchart:ExecutionMode";
+
+/// The mark of an activity that was reached by a connection that leads back.
+const BACKWARD: i64 = 1;
+
+/// What a flowchart remembers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowMemory {
+    /// Where it began: a place in its list of activities.
+    #[serde(default)]
+    pub start: u32,
+    /// How often each activity was visited.
+    #[serde(default)]
+    pub activities: Vec<u32>,
+    /// How often each connection was visited, and whether it was followed the last time.
+    #[serde(default)]
+    pub connections: Vec<(u32, bool)>,
+    /// Tokens under way, in token mode.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<Token>,
+    /// Whether it passes tokens rather than counting.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_tokens: bool,
+}
+
+pub(crate) fn built_in() -> BuiltIn {
+    BuiltIn {
+        descriptor: Descriptor::new(
+            "Elsa.Flowchart",
+            "Flow",
+            "Runs activities along connections.",
+        )
+        .container(),
+        build: |builder, fields| Box::new(Flowchart::build(builder, fields)),
+    }
+}
+
+impl Flowchart {
+    fn is_token_mode(cx: &Cx<'_, '_>) -> bool {
+        match cx.property(MODE) {
+            Some(Value::String(mode)) => mode.eq_ignore_ascii_case("TokenBased") || mode == "1",
+            Some(Value::Number(mode)) => mode.as_i64() == Some(1),
+            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => false,
+        }
+    }
+
+    /// Takes the memory out while the flowchart works with it; [`Self::put_back`] returns it.
+    fn take(cx: &mut Cx<'_, '_>) -> Box<FlowMemory> {
+        match std::mem::take(cx.memory()) {
+            Memory::Flow(memory) => memory,
+            Memory::None | Memory::Count(_) | Memory::Json(_) => Box::default(),
+        }
+    }
+
+    fn put_back(cx: &mut Cx<'_, '_>, memory: Box<FlowMemory>) {
+        *cx.memory() = Memory::Flow(memory);
+    }
+
+    /// Which activity it begins with.
+    fn start(&self, cx: &Cx<'_, '_>) -> Option<usize> {
+        let triggered = cx.trigger_activity_id().and_then(|id| {
+            self.activities
+                .iter()
+                .position(|a| cx.graph().node(*a).id == id)
+        });
+        triggered.or(self.default_start)
+    }
+
+    fn place_of(&self, node: NodeIndex) -> Option<usize> {
+        // Children of one flowchart are numbered in order, so their indexes are sorted.
+        self.activities.binary_search(&node).ok()
+    }
+
+    fn on_end(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
+        if !child.is_cancelled && cx.graph().node(child.node).activity.is_terminal() {
+            return Ok(Then::DONE);
+        }
+        let Some(place) = self.place_of(child.node) else {
+            return Ok(Then::Wait);
+        };
+        let mut memory = Self::take(cx);
+        let result = if memory.has_tokens {
+            self.pass_tokens(cx, &mut memory, place, child)
+        } else {
+            self.count(cx, &mut memory, place, child)
+        };
+        Self::put_back(cx, memory);
+        result
+    }
+}
+
+impl Activity for Flowchart {
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        let Some(start) = self.start(cx) else {
+            return Ok(Then::DONE);
+        };
+        let Some(node) = self.activities.get(start) else {
+            return Ok(Then::DONE);
+        };
+        let has_tokens = Self::is_token_mode(cx);
+        let memory = FlowMemory {
+            start: u32::try_from(start).unwrap_or(0),
+            activities: if has_tokens {
+                Vec::new()
+            } else {
+                vec![0; self.activities.len()]
+            },
+            connections: if has_tokens {
+                Vec::new()
+            } else {
+                vec![(0, false); self.connections.len()]
+            },
+            tokens: Vec::new(),
+            has_tokens,
+        };
+        Self::put_back(cx, Box::new(memory));
+        cx.schedule(*node);
+        Ok(Then::Wait)
+    }
+
+    fn child_ended(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
+        self.on_end(cx, child)
+    }
+
+    fn child_cancelled(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
+        self.on_end(cx, child)
+    }
+
+    fn is_container(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,171 @@
+//! Activities: what each kind does. One file per kind.
+//!
+//! An activity is immutable and shared; what it remembers is in its [`crate::instance::Context`].
+
+mod descriptor;
+mod log_persistence;
+mod registry;
+
+pub mod composite;
+pub mod delay;
+pub mod event;
+pub mod flow_join;
+pub mod flowchart;
+pub mod if_;
+pub mod marker;
+pub mod not_found;
+pub mod sequence;
+pub mod set_variable;
+pub mod workflow;
+pub mod write_line;
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+
+pub use descriptor::{ActivityKind, Descriptor, InputDescriptor, OutputDescriptor};
+pub(crate) use log_persistence::{is_log_excluded, is_logged};
+pub use registry::{BuiltIn, Kind, built_ins, resolve};
+
+use crate::call::Answer;
+use crate::graph::{NodeCommit, Recurrence};
+use crate::instance::Bookmark;
+use crate::step::{Cx, Ended, Fault, Then};
+
+/// What a trigger listens for, worked out without an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listening {
+    /// The stimulus's name.
+    pub name: String,
+    /// What is hashed with it; see [`crate::graph::stimulus_hash`].
+    pub hashed: Value,
+    /// What the trigger keeps (more than what is hashed, for HTTP).
+    pub payload: Value,
+    /// When it fires by itself.
+    pub recurrence: Option<Recurrence>,
+}
+
+/// One kind of activity, as configured at one node.
+pub trait Activity: Send + Sync + Debug {
+    /// Does the work, or begins it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault>;
+
+    /// A child has ended. Usually that ends this one too.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn child_ended(&self, _cx: &mut Cx<'_, '_>, _child: &Ended) -> Result<Then, Fault> {
+        Ok(Then::DONE)
+    }
+
+    /// A child was cancelled by somebody else. Elsa runs no callback then, so most activities just wait on.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn child_cancelled(&self, _cx: &mut Cx<'_, '_>, _child: &Ended) -> Result<Then, Fault> {
+        Ok(Then::Wait)
+    }
+
+    /// A bookmark of this execution was resumed; [`Cx::burst_input`] has what came with it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn resumed(&self, _cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
+        Ok(Then::DONE)
+    }
+
+    /// A call of this execution was answered.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn answered(
+        &self,
+        _cx: &mut Cx<'_, '_>,
+        _bookmark: &Bookmark,
+        _answer: Answer,
+    ) -> Result<Then, Fault> {
+        Ok(Then::DONE)
+    }
+
+    /// What it listens for when it may start instances. Inputs are evaluated without an instance.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] whose message says why it cannot listen; a validation error.
+    fn listen(&self, _cx: &mut Cx<'_, '_>) -> Result<Vec<Listening>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// Whether it starts instances when marked so.
+    fn is_trigger(&self) -> bool {
+        false
+    }
+
+    /// Whether it ends the flowchart or sequence it is in.
+    fn is_terminal(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a loop, which stops a `Break`.
+    fn is_loop(&self) -> bool {
+        false
+    }
+
+    /// Whether dynamic variables may be made on it.
+    fn is_container(&self) -> bool {
+        false
+    }
+
+    /// Whether `Complete` ends it.
+    fn ends_on_complete(&self) -> bool {
+        self.is_loop()
+    }
+
+    /// Whether it is the implicit activity of a workflow.
+    fn is_workflow(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a workflow used as an activity.
+    fn is_composite(&self) -> bool {
+        false
+    }
+
+    /// Whether it does nothing but make a call.
+    fn makes_calls(&self) -> bool {
+        false
+    }
+}
+
+/// Reads an activity's commit strategy.
+pub(crate) fn node_commit(name: Option<&str>) -> NodeCommit {
+    let name = name.unwrap_or_default().to_ascii_lowercase();
+    let name = name.trim_end_matches("strategy");
+    match name {
+        "commitalways" => NodeCommit {
+            before: Some(true),
+            after: Some(true),
+        },
+        "commitnever" => NodeCommit {
+            before: Some(false),
+            after: Some(false),
+        },
+        "executing" => NodeCommit {
+            before: Some(true),
+            after: None,
+        },
+        "executed" => NodeCommit {
+            before: None,
+            after: Some(true),
+        },
+        _ => NodeCommit::default(),
+    }
+}

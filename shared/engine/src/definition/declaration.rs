@@ -1,0 +1,244 @@
+//! What a workflow declares: variables, inputs, outputs and options.
+
+use serde_json::{Map, Value};
+
+use super::convert::convert;
+use super::data_type::DataType;
+use super::fields::Fields;
+
+/// Where a variable's value lives while the instance waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// With the instance.
+    Instance,
+    /// In memory only: gone after the burst (Elsa's MemoryStorageDriver, or none at all).
+    Memory,
+}
+
+impl Storage {
+    /// Reads an alias or any text that contains a known driver's class name. Null means memory, as in Elsa.
+    #[must_use]
+    pub fn parse(name: Option<&str>) -> Self {
+        match name {
+            Some(n)
+                if n.to_ascii_lowercase().contains("workflow")
+                    && !n.to_ascii_lowercase().contains("memorystorage") =>
+            {
+                Self::Instance
+            }
+            Some(_) | None => Self::Memory,
+        }
+    }
+}
+
+/// A variable of a workflow or a container.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// What references in JSON name.
+    pub id: String,
+    /// What scripts name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Its value before anybody sets it.
+    pub default: Value,
+    /// Where it is kept.
+    pub storage: Storage,
+}
+
+/// Reads the `variables` of a workflow or container whose activity id is `owner`. A variable of a type nobody
+/// knows is kept as `Object`: Elsa drops it, but a definition that works is better than one that does not.
+#[must_use]
+pub fn variables(fields: Fields<'_>, owner: &str) -> Vec<Variable> {
+    fields
+        .list("variables")
+        .into_iter()
+        .enumerate()
+        .map(|(index, json)| variable(Fields::of(json), owner, index + 1))
+        .collect()
+}
+
+fn variable(json: Fields<'_>, owner: &str, number: usize) -> Variable {
+    let name = json
+        .text("name")
+        .unwrap_or_else(|| format!("Variable{number}"));
+    let data_type = json
+        .text("typeName")
+        .or_else(|| json.text("type"))
+        .and_then(|t| DataType::parse(&t))
+        .unwrap_or(DataType::Object)
+        .array_if(json.flag("isArray").unwrap_or(false));
+    let default = json.get("value").cloned().unwrap_or(Value::Null);
+    // A default that cannot be converted is no default (Elsa warns and goes on). Object defaults are JSON text.
+    let default = match (&data_type, &default) {
+        (DataType::Object, Value::String(s)) if s.trim_start().starts_with(['{', '[']) => {
+            serde_json::from_str(s).unwrap_or(default)
+        }
+        _ => convert(default, &data_type).unwrap_or(Value::Null),
+    };
+    Variable {
+        id: json
+            .text("id")
+            .unwrap_or_else(|| format!("{owner}:variable-{number}")),
+        name,
+        data_type,
+        default,
+        storage: Storage::parse(
+            json.text("storageDriverTypeName")
+                .or_else(|| json.text("storageDriverType"))
+                .as_deref(),
+        ),
+    }
+}
+
+/// An input or output that a workflow declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Argument {
+    /// Its name, as written.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether the value stays with the instance after the run that was given it.
+    pub storage: Storage,
+    /// The value when none is given.
+    pub default: Value,
+}
+
+/// Reads `inputs` or `outputs`.
+#[must_use]
+pub fn arguments(fields: Fields<'_>, property: &str) -> Vec<Argument> {
+    fields
+        .list(property)
+        .into_iter()
+        .filter_map(|json| {
+            let json = Fields::of(json);
+            let many =
+                json.flag("isArray").unwrap_or(false) || json.flag("isCollection").unwrap_or(false);
+            Some(Argument {
+                name: json.text("name")?,
+                data_type: json
+                    .text("type")
+                    .or_else(|| json.text("typeName"))
+                    .and_then(|t| DataType::parse(&t))
+                    .unwrap_or(DataType::Object)
+                    .array_if(many),
+                storage: Storage::parse(json.text("storageDriverType").as_deref()),
+                default: json.get("defaultValue").cloned().unwrap_or(Value::Null),
+            })
+        })
+        .collect()
+}
+
+/// Who may start an instance while others run (Elsa's activation strategies).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activation {
+    /// Anybody.
+    #[default]
+    Always,
+    /// One running instance of the definition.
+    Singleton,
+    /// One running instance of any definition for a correlation id.
+    Correlation,
+    /// One running instance of the definition for a correlation id.
+    CorrelatedSingleton,
+}
+
+/// What happens to the instance when an activity fails (Elsa's incident strategies).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IncidentStrategy {
+    /// The instance becomes faulted.
+    #[default]
+    Fault,
+    /// The instance goes on with what else it has to do, and waits then.
+    ContinueWithIncidents,
+}
+
+/// When a burst is committed besides at its end (Elsa's commit strategies).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommitStrategy {
+    /// Before the workflow's first activity.
+    pub workflow_executing: bool,
+    /// Before each activity.
+    pub activity_executing: bool,
+    /// After each activity.
+    pub activity_executed: bool,
+}
+
+impl CommitStrategy {
+    /// The strategy of a name; unknown names commit at the end only.
+    #[must_use]
+    pub fn parse(name: Option<&str>) -> Self {
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        let ends = |tail: &str| name.ends_with(tail) || name.ends_with(&format!("{tail}strategy"));
+        Self {
+            workflow_executing: ends("workflowexecuting"),
+            activity_executing: ends("activityexecuting"),
+            activity_executed: ends("activityexecuted"),
+        }
+    }
+}
+
+/// The options of a workflow.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// Who may start.
+    pub activation: Activation,
+    /// Whether other workflows can use it as an activity.
+    pub usable_as_activity: bool,
+    /// Whether publishing it moves the workflows that use it to the new version.
+    pub auto_update_consuming_workflows: bool,
+    /// Where the toolbox shows it.
+    pub activity_category: Option<String>,
+    /// What a failure does.
+    pub incident_strategy: IncidentStrategy,
+    /// When to commit.
+    pub commit_strategy: CommitStrategy,
+}
+
+impl Options {
+    /// Reads a definition's `options` and the old top-level spelling of `usableAsActivity`.
+    #[must_use]
+    pub fn read(definition: Fields<'_>) -> Self {
+        let options = definition.object("options");
+        let class = |name: &str| {
+            let text = options.text(name).unwrap_or_default().to_ascii_lowercase();
+            let head = text.split(',').next().unwrap_or_default();
+            head.rsplit('.').next().unwrap_or_default().to_owned()
+        };
+        let activation = match class("activationStrategyType").trim_end_matches("strategy") {
+            "singleton" => Activation::Singleton,
+            "correlation" => Activation::Correlation,
+            "correlatedsingleton" => Activation::CorrelatedSingleton,
+            _ => Activation::Always,
+        };
+        let incident_strategy =
+            if class("incidentStrategyType").starts_with("continuewithincidents") {
+                IncidentStrategy::ContinueWithIncidents
+            } else {
+                IncidentStrategy::Fault
+            };
+        Self {
+            activation,
+            usable_as_activity: options
+                .flag("usableAsActivity")
+                .or_else(|| definition.flag("usableAsActivity"))
+                .unwrap_or(false),
+            auto_update_consuming_workflows: options
+                .flag("autoUpdateConsumingWorkflows")
+                .unwrap_or(false),
+            activity_category: options.text("activityCategory"),
+            incident_strategy,
+            commit_strategy: CommitStrategy::parse(options.text("commitStrategyName").as_deref()),
+        }
+    }
+}
+
+/// Properties of the definition that scripts, designers and modules keep there.
+#[must_use]
+pub fn custom_properties(fields: Fields<'_>) -> Map<String, Value> {
+    fields
+        .get("customProperties")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}

@@ -1,0 +1,566 @@
+//! From a definition's JSON to a [`Graph`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use dormouse_expressions::Expressions;
+use serde_json::Value;
+
+use super::expression::{self, Expression};
+use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem, Target};
+use crate::activity::{self, Descriptor};
+use crate::definition::Definition;
+use crate::definition::data_type::DataType;
+use crate::definition::declaration::{Argument, Variable, variables};
+use crate::definition::fields::Fields;
+use crate::definition::name::camel_case;
+
+/// The deepest nesting of activities, workflows used as activities counted in.
+pub const DEPTH_MAX: usize = 128;
+/// The most activities of one graph.
+pub const NODES_MAX: usize = 50_000;
+
+/// A workflow that another one uses as an activity, by everything the file says about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reference {
+    /// The activity type, in either of Elsa's spellings.
+    pub type_name: String,
+    /// The exact version's id.
+    pub version_id: Option<String>,
+    /// The definition's id.
+    pub definition_id: Option<String>,
+    /// The version's number.
+    pub version: Option<u32>,
+}
+
+/// Finds the workflows that are used as activities.
+///
+/// Order of resolution as in Elsa: the version id, then the definition id with the recorded version, the published
+/// one, the latest one, then the type name.
+pub trait Children {
+    /// The definition, or `None` if there is no such workflow.
+    fn find(&self, reference: &Reference) -> Option<Arc<Definition>>;
+}
+
+/// No workflows to use.
+impl Children for () {
+    fn find(&self, _reference: &Reference) -> Option<Arc<Definition>> {
+        None
+    }
+}
+
+/// Workflows by whatever finds them.
+impl<F: Fn(&Reference) -> Option<Arc<Definition>>> Children for F {
+    fn find(&self, reference: &Reference) -> Option<Arc<Definition>> {
+        self(reference)
+    }
+}
+
+/// What is known of the workflow whose activities are being read.
+#[derive(Debug, Clone)]
+struct Frame {
+    modern: bool,
+    outputs: Vec<String>,
+    is_log_excluded: bool,
+}
+
+/// Builds a graph. Activities use it to read their own properties and children.
+pub struct Builder<'a> {
+    expressions: &'a Expressions,
+    children: &'a dyn Children,
+    nodes: Vec<Node>,
+    problems: Vec<Problem>,
+    bindings: Vec<(String, u32)>,
+    missing: Vec<Reference>,
+    frames: Vec<Frame>,
+    using: Vec<String>,
+    scope: Vec<BTreeSet<String>>,
+    path: String,
+    current: NodeIndex,
+    depth: usize,
+    counters: BTreeMap<String, u32>,
+    ids: BTreeSet<String>,
+}
+
+impl Graph {
+    /// Compiles a definition, with the workflows it uses inlined. Never fails: see [`Graph::problems`].
+    #[must_use]
+    pub fn compile(
+        definition: &Definition,
+        children: &dyn Children,
+        expressions: &Expressions,
+    ) -> Self {
+        let mut builder = Builder {
+            expressions,
+            children,
+            nodes: Vec::new(),
+            problems: Vec::new(),
+            bindings: Vec::new(),
+            missing: Vec::new(),
+            frames: Vec::new(),
+            using: definition.definition_id.iter().cloned().collect(),
+            scope: Vec::new(),
+            path: "root".into(),
+            current: NodeIndex(0),
+            depth: 0,
+            counters: BTreeMap::new(),
+            ids: BTreeSet::new(),
+        };
+        builder.workflow(definition, None);
+        builder.finish(definition)
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Adds the implicit workflow activity of a definition, and everything below it.
+    pub(crate) fn workflow(
+        &mut self,
+        definition: &Definition,
+        parent: Option<NodeIndex>,
+    ) -> NodeIndex {
+        let index = self.reserve(parent);
+        self.frames.push(Frame {
+            modern: definition.modern,
+            outputs: definition.outputs.iter().map(|o| o.name.clone()).collect(),
+            is_log_excluded: activity::is_log_excluded(definition.raw()),
+        });
+        self.scope
+            .push(definition.variables.iter().map(|v| v.id.clone()).collect());
+        let outer_ids = std::mem::take(&mut self.ids);
+        let outer_counters = std::mem::take(&mut self.counters);
+        let outer = std::mem::replace(&mut self.current, index);
+        let outer_path = parent.map(|_| std::mem::replace(&mut self.path, "root".into()));
+        let root = self.activity(definition.root());
+        if let Some(path) = outer_path {
+            self.path = path;
+        }
+        self.current = outer;
+        self.ids = outer_ids;
+        self.counters = outer_counters;
+        self.scope.pop();
+        self.frames.pop();
+        let activity = Box::new(activity::workflow::Workflow::new(root, definition));
+        if let Some(node) = self.nodes.get_mut(index.0 as usize) {
+            node.type_name = "Elsa.Workflow".into();
+            node.name = definition.name.clone();
+            node.variables = definition.variables.clone();
+            node.activity = activity;
+            node.modern = definition.modern;
+        }
+        index
+    }
+
+    fn reserve(&mut self, parent: Option<NodeIndex>) -> NodeIndex {
+        let index = NodeIndex(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(Node {
+            id: String::new(),
+            node_id: String::new(),
+            name: None,
+            type_name: String::new(),
+            version: 1,
+            parent,
+            activity: Box::new(activity::marker::Marker),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            variables: Vec::new(),
+            can_start_workflow: false,
+            run_asynchronously: false,
+            merge_mode: None,
+            commit: NodeCommit::default(),
+            resilience: None,
+            modern: true,
+            custom: BTreeMap::new(),
+        });
+        index
+    }
+
+    /// Adds an activity below the current one, and everything below it. `None` if the JSON is not an activity.
+    pub fn activity(&mut self, json: &Value) -> Option<NodeIndex> {
+        let fields = Fields::of(json);
+        if !fields.is_present() {
+            return None;
+        }
+        if self.depth >= DEPTH_MAX || self.nodes.len() >= NODES_MAX {
+            self.problem(
+                "tooDeep",
+                format!("more than {DEPTH_MAX} activities inside each other, or {NODES_MAX} in all; split the workflow"),
+            );
+            return None;
+        }
+        let parent = self.current;
+        let index = self.reserve(Some(parent));
+        let type_name = fields.text("type").unwrap_or_default();
+        let id = self.id_of(fields, &type_name);
+        let declared = variables(fields, &id);
+        self.scope
+            .push(declared.iter().map(|v| v.id.clone()).collect());
+        self.current = index;
+        self.depth += 1;
+        let (kind, reference) = activity::resolve(&type_name, fields, self.children);
+        if let Some(reference) = reference {
+            self.missing.push(reference);
+        }
+        let descriptor = kind.descriptor(self);
+        let inputs = self.inputs(fields, &descriptor);
+        let outputs = self.outputs(fields, &descriptor);
+        // The node's own facts are needed by its children's builders, so they are in place before its activity is.
+        self.describe(
+            index,
+            fields,
+            NodeFacts {
+                id,
+                type_name,
+                inputs,
+                outputs,
+                variables: declared,
+            },
+        );
+        let activity = kind.build(self, fields);
+        if let Some(node) = self.nodes.get_mut(index.0 as usize) {
+            node.activity = activity;
+        }
+        self.depth -= 1;
+        self.current = parent;
+        self.scope.pop();
+        Some(index)
+    }
+
+    fn id_of(&mut self, fields: Fields<'_>, type_name: &str) -> String {
+        let id = fields
+            .text("id")
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| {
+                let short = type_name
+                    .rsplit('.')
+                    .next()
+                    .unwrap_or("Activity")
+                    .to_owned();
+                let counter = self.counters.entry(short.clone()).or_default();
+                *counter += 1;
+                format!("{short}{counter}")
+            });
+        if !self.ids.insert(id.clone()) {
+            self.problem(
+                "duplicateId",
+                format!(
+                    "the activity id `{id}` is used more than once; give each activity its own"
+                ),
+            );
+        }
+        id
+    }
+
+    fn describe(&mut self, index: NodeIndex, fields: Fields<'_>, facts: NodeFacts) {
+        let modern = self.frames.last().is_some_and(|f| f.modern);
+        let custom_fields = fields.object("customProperties");
+        let flag = |name: &str| {
+            custom_fields
+                .flag(name)
+                .or_else(|| fields.flag(name))
+                .unwrap_or(false)
+        };
+        let Some(node) = self.nodes.get_mut(index.0 as usize) else {
+            return;
+        };
+        node.id = facts.id;
+        node.name = fields.text("name");
+        node.type_name = facts.type_name;
+        node.version = fields
+            .integer("version")
+            .and_then(|v| u32::try_from(v).ok())
+            .unwrap_or(1);
+        node.inputs = facts.inputs;
+        node.outputs = facts.outputs;
+        node.variables = facts.variables;
+        node.can_start_workflow = flag("canStartWorkflow");
+        node.run_asynchronously = flag("runAsynchronously");
+        node.merge_mode = custom_fields.text("mergeMode");
+        node.commit = activity::node_commit(custom_fields.text("commitStrategyName").as_deref());
+        node.resilience = custom_fields.get("resilienceStrategy").cloned();
+        node.modern = modern;
+        node.custom = custom_fields
+            .iter()
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+    }
+
+    fn inputs(&mut self, fields: Fields<'_>, descriptor: &Descriptor) -> Vec<Input> {
+        let excluded = self.frames.last().is_some_and(|f| f.is_log_excluded);
+        let mut inputs = Vec::with_capacity(descriptor.inputs.len());
+        for input in &descriptor.inputs {
+            let expression = self.input(fields, &input.name, &input.data_type);
+            inputs.push(Input {
+                is_logged: !input.is_sensitive
+                    && activity::is_logged(fields, "inputs", &input.name, excluded),
+                name: input.name.clone(),
+                data_type: input.data_type.clone(),
+                expression,
+                default: input.default.clone(),
+                is_lazy: input.is_lazy,
+                is_sensitive: input.is_sensitive,
+            });
+        }
+        inputs
+    }
+
+    /// Reads the wrapped input `name` of an activity's JSON.
+    pub fn input(
+        &mut self,
+        fields: Fields<'_>,
+        name: &str,
+        data_type: &DataType,
+    ) -> Option<Expression> {
+        let json = fields.get(name)?;
+        let depth = self.enter(name);
+        let found = if json.is_object() {
+            let wrapped = Fields::of(json);
+            if wrapped.get("expression").is_some() {
+                self.expression(wrapped.object("expression"), data_type)
+            } else if wrapped.get("typeName").is_none()
+                && wrapped.get("type").is_none()
+                && wrapped.get("memoryReference").is_none()
+            {
+                // A bare object: the value itself.
+                Some(expression::literal(json.clone(), data_type))
+            } else {
+                None
+            }
+        } else {
+            Some(expression::literal(json.clone(), data_type))
+        };
+        self.leave(depth);
+        found
+    }
+
+    /// Reads `{"type", "value"}`; what is wrong with it becomes a problem of the definition.
+    pub fn expression(&mut self, json: Fields<'_>, data_type: &DataType) -> Option<Expression> {
+        match expression::read(json, data_type, self.expressions) {
+            Ok(Some(Expression::Variable(id))) => {
+                if !self.scope.iter().any(|s| s.contains(&id)) {
+                    self.warn(
+                        "unknownVariable",
+                        format!("there is no variable with the id `{id}` in scope"),
+                    );
+                }
+                Some(Expression::Variable(id))
+            }
+            Ok(Some(Expression::Invalid(message))) => {
+                self.warn("badValue", message.to_string());
+                Some(Expression::Invalid(message))
+            }
+            Ok(found) => found,
+            Err(problem) => {
+                self.problem(problem.code, problem.message.clone());
+                Some(Expression::Invalid(problem.message.into()))
+            }
+        }
+    }
+
+    fn outputs(&mut self, fields: Fields<'_>, descriptor: &Descriptor) -> Vec<Output> {
+        let excluded = self.frames.last().is_some_and(|f| f.is_log_excluded);
+        descriptor
+            .outputs
+            .iter()
+            .map(|output| {
+                let id = fields
+                    .object(&output.name)
+                    .object("memoryReference")
+                    .text("id");
+                let target = id.and_then(|id| {
+                    if self.scope.iter().any(|s| s.contains(&id)) {
+                        Some(Target::Variable(id))
+                    } else if self.frames.last().is_some_and(|f| f.outputs.contains(&id)) {
+                        Some(Target::Output(id))
+                    } else {
+                        None
+                    }
+                });
+                Output {
+                    is_logged: activity::is_logged(fields, "outputs", &output.name, excluded),
+                    name: output.name.clone(),
+                    data_type: output.data_type.clone(),
+                    target,
+                }
+            })
+            .collect()
+    }
+
+    /// Adds the activity in a property, such as `body` or `then`.
+    pub fn child(&mut self, fields: Fields<'_>, property: &str) -> Option<NodeIndex> {
+        let json = fields.get(property)?;
+        let depth = self.enter(property);
+        let found = self.activity(json);
+        self.leave(depth);
+        found
+    }
+
+    /// Adds the activities in a list property, such as `activities`. What is no activity is left out.
+    pub fn children(&mut self, fields: Fields<'_>, property: &str) -> Vec<NodeIndex> {
+        let mut found = Vec::new();
+        for (place, json) in fields.list(property).into_iter().enumerate() {
+            let depth = self.enter(&format!("{property}[{place}]"));
+            found.extend(self.activity(json));
+            self.leave(depth);
+        }
+        found
+    }
+
+    /// Inlines a workflow that is used as an activity. `None` if it uses itself.
+    pub(crate) fn inline(&mut self, definition: &Definition) -> Option<NodeIndex> {
+        let id = definition.definition_id.clone().unwrap_or_default();
+        if self.using.contains(&id) {
+            self.problem("recursion", format!("the workflow `{id}` uses itself as an activity; use ExecuteWorkflow or DispatchWorkflow for that"));
+            return None;
+        }
+        let binding = (id.clone(), definition.version);
+        if !self.bindings.contains(&binding) {
+            self.bindings.push(binding);
+        }
+        self.using.push(id);
+        let parent = self.current;
+        // What is wrong inside is told where that workflow is validated.
+        let known = self.problems.len();
+        let index = self.workflow(definition, Some(parent));
+        self.problems.truncate(known);
+        self.using.pop();
+        Some(index)
+    }
+
+    /// Notes something that keeps the definition from being published.
+    pub fn problem(&mut self, code: &'static str, message: String) {
+        self.problems.push(Problem {
+            path: self.path.clone(),
+            code,
+            message,
+            is_error: true,
+        });
+    }
+
+    /// Notes something that is probably not meant.
+    pub fn warn(&mut self, code: &'static str, message: String) {
+        self.problems.push(Problem {
+            path: self.path.clone(),
+            code,
+            message,
+            is_error: false,
+        });
+    }
+
+    /// Goes one step down in the JSON path; [`Self::leave`] with the result goes back up.
+    pub fn enter(&mut self, step: &str) -> usize {
+        let depth = self.path.len();
+        self.path.push('.');
+        self.path.push_str(step);
+        depth
+    }
+
+    /// Goes back up to where [`Self::enter`] was called.
+    pub fn leave(&mut self, depth: usize) {
+        self.path.truncate(depth);
+    }
+
+    /// The JSON id of an activity that was added.
+    #[must_use]
+    pub fn id(&self, index: NodeIndex) -> &str {
+        self.nodes
+            .get(index.0 as usize)
+            .map_or("", |n| n.id.as_str())
+    }
+
+    /// The type of an activity that was added.
+    #[must_use]
+    pub fn type_name(&self, index: NodeIndex) -> &str {
+        self.nodes
+            .get(index.0 as usize)
+            .map_or("", |n| n.type_name.as_str())
+    }
+
+    /// An activity that was added.
+    #[must_use]
+    pub fn node(&self, index: NodeIndex) -> Option<&Node> {
+        self.nodes.get(index.0 as usize)
+    }
+
+    /// Whether a variable with the id is in scope here.
+    #[must_use]
+    pub fn has_variable(&self, id: &str) -> bool {
+        self.scope.iter().any(|s| s.contains(id))
+    }
+
+    fn finish(mut self, definition: &Definition) -> Graph {
+        activity::workflow::name_workflows(&mut self.nodes);
+        for index in 0..self.nodes.len() {
+            let parent_id = self
+                .nodes
+                .get(index)
+                .and_then(|n| n.parent)
+                .and_then(|p| self.nodes.get(p.0 as usize))
+                .map(|p| p.node_id.clone());
+            if let Some(node) = self.nodes.get_mut(index) {
+                node.node_id =
+                    parent_id.map_or_else(|| node.id.clone(), |p| format!("{p}:{}", node.id));
+            }
+        }
+        let mut by_node_id = BTreeMap::new();
+        let mut by_activity_id = BTreeMap::new();
+        let mut declared = BTreeMap::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let index = NodeIndex(u32::try_from(index).unwrap_or(u32::MAX));
+            by_node_id.entry(node.node_id.clone()).or_insert(index);
+            by_activity_id.entry(node.id.clone()).or_insert(index);
+            for (place, variable) in node.variables.iter().enumerate() {
+                declared
+                    .entry(variable.id.clone())
+                    .or_insert((index, place));
+            }
+        }
+        crate::validate::arguments(definition, &mut self.problems);
+        Graph {
+            definition_id: definition.definition_id.clone().unwrap_or_default(),
+            version_id: definition.version_id.clone().unwrap_or_default(),
+            version: definition.version,
+            name: definition.name.clone(),
+            nodes: self.nodes,
+            inputs: definition.inputs.clone(),
+            outputs: definition.outputs.clone(),
+            incident_strategy: definition.options.incident_strategy,
+            commit_strategy: definition.options.commit_strategy,
+            problems: self.problems,
+            bindings: self.bindings,
+            missing: self.missing,
+            by_node_id,
+            by_activity_id,
+            variables: declared,
+        }
+    }
+}
+
+struct NodeFacts {
+    id: String,
+    type_name: String,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    variables: Vec<Variable>,
+}
+
+/// The inputs of a workflow used as an activity, as the using activity's JSON names them.
+#[must_use]
+pub fn argument_property(argument: &Argument) -> String {
+    let name = camel_case(&argument.name);
+    // Elsa puts an underscore before names that clash with members every activity has.
+    const TAKEN: [&str; 8] = [
+        "id",
+        "nodeId",
+        "name",
+        "type",
+        "version",
+        "metadata",
+        "customProperties",
+        "root",
+    ];
+    if TAKEN.contains(&name.as_str()) {
+        format!("_{name}")
+    } else {
+        name
+    }
+}

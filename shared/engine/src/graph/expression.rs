@@ -1,0 +1,147 @@
+//! Expressions of a definition, read and checked once.
+
+use std::sync::Arc;
+
+use dormouse_expressions::{Expressions, Language, Script};
+use serde_json::Value;
+
+use crate::definition::convert::{convert, text_of};
+use crate::definition::data_type::DataType;
+use crate::definition::fields::Fields;
+
+/// What gives an input its value.
+#[derive(Debug, Clone)]
+pub enum Expression {
+    /// The value itself, already converted.
+    Literal(Value),
+    /// The variable with this id.
+    Variable(String),
+    /// The workflow input of this name.
+    Input(String),
+    /// A script.
+    Script(Script),
+    /// Something that cannot be evaluated; evaluating it faults the activity with this message.
+    Invalid(Arc<str>),
+}
+
+/// Why an expression is invalid, for validation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpressionProblem {
+    /// A stable code.
+    pub code: &'static str,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// Reads `{"type": …, "value": …}` for an input of the given type. `None`: null, the activity's default applies.
+pub fn read(
+    json: Fields<'_>,
+    wanted: &DataType,
+    expressions: &Expressions,
+) -> Result<Option<Expression>, ExpressionProblem> {
+    let value = json.get("value");
+    let kind = json.text("type").unwrap_or_else(|| "Literal".into());
+    Ok(match kind.to_ascii_lowercase().as_str() {
+        "literal" => value.map(|v| literal(v.clone(), wanted)),
+        "object" | "json" => value.and_then(|v| object(v.clone(), wanted)),
+        "variable" => value.and_then(variable_id).map(Expression::Variable),
+        "input" => value.and_then(input_name).map(Expression::Input),
+        "javascript" => script(Language::JavaScript, value, expressions)?,
+        "liquid" => script(Language::Liquid, value, expressions)?,
+        "csharp" | "c#" | "python" => {
+            return Err(ExpressionProblem {
+                code: "unsupportedLanguage",
+                message: format!(
+                    "expressions in {kind} are not run here; write it in JavaScript or Liquid instead"
+                ),
+            });
+        }
+        "delegate" | "secret" => {
+            return Err(ExpressionProblem {
+                code: "unsupportedExpression",
+                message: format!(
+                    "expressions of type {kind} have no value here; use Literal, JavaScript or Liquid"
+                ),
+            });
+        }
+        // Elsa takes an expression of a type it does not know as no value.
+        _ => None,
+    })
+}
+
+/// A literal, converted as far as it goes; what cannot be converted faults when it is read, as in Elsa.
+#[must_use]
+pub fn literal(value: Value, wanted: &DataType) -> Expression {
+    match convert(value, wanted) {
+        Ok(value) => Expression::Literal(value),
+        Err(error) => Expression::Invalid(error.to_string().into()),
+    }
+}
+
+fn object(value: Value, wanted: &DataType) -> Option<Expression> {
+    let parsed = match value {
+        Value::String(text) if text.trim().is_empty() => return None,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                return Some(Expression::Invalid(
+                    format!("the Object expression is not JSON: {error}").into(),
+                ));
+            }
+        },
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other,
+    };
+    Some(literal(parsed, wanted))
+}
+
+fn script(
+    language: Language,
+    value: Option<&Value>,
+    expressions: &Expressions,
+) -> Result<Option<Expression>, ExpressionProblem> {
+    let Some(source) = value
+        .map(|v| text_of(v.clone()))
+        .filter(|s| !s.trim().is_empty())
+    else {
+        return Ok(None);
+    };
+    match expressions.compile(language, &source) {
+        Ok(script) => Ok(Some(Expression::Script(script))),
+        Err(error) => Err(ExpressionProblem {
+            code: "expressionSyntax",
+            message: error.to_string(),
+        }),
+    }
+}
+
+/// The id in a variable reference: the variable object, the same as JSON text, or the id alone.
+#[must_use]
+pub fn variable_id(value: &Value) -> Option<String> {
+    match value {
+        Value::Object(_) => Fields::of(value).text("id"),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            serde_json::from_str::<Value>(text)
+                .ok()
+                .and_then(|v| Fields::of(&v).text("id"))
+        }
+        Value::String(text) => Some(text.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+fn input_name(value: &Value) -> Option<String> {
+    match value {
+        Value::Object(_) => Fields::of(value).text("name"),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            serde_json::from_str::<Value>(text)
+                .ok()
+                .and_then(|v| Fields::of(&v).text("name"))
+        }
+        Value::String(text) => Some(text.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}

@@ -1,0 +1,107 @@
+//! One execution of one activity.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::activity::flowchart::FlowMemory;
+use crate::graph::NodeIndex;
+use crate::id::ContextId;
+use crate::time::Timestamp;
+
+/// A variable that is not declared: a loop's `CurrentValue`, an input of a workflow used as an activity, or one made by a script.
+pub type Local = (String, Value);
+
+/// A recorded output: which activity, which output, what value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The activity.
+    pub node: NodeIndex,
+    /// The output's name in JSON.
+    pub output: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// What an activity remembers between its steps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub enum Memory {
+    /// Nothing.
+    #[default]
+    None,
+    /// A position or a count.
+    Count(i64),
+    /// A flowchart's visits or tokens.
+    Flow(Box<FlowMemory>),
+    /// Anything else, as JSON.
+    Json(Value),
+}
+
+/// One execution of one activity, begun and not yet ended, or faulted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// The activity.
+    pub node: NodeIndex,
+    /// The execution that scheduled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<ContextId>,
+    /// A mark of the owner's.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tag: i64,
+    /// Values of declared variables; not yet set ones have their default.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<u32, Value>,
+    /// Variables that are not declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locals: Vec<Local>,
+    /// Outputs of activities directly inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Recorded>,
+    /// What the activity remembers.
+    #[serde(default)]
+    pub memory: Memory,
+    /// Children scheduled and not ended; a faulted child never ends.
+    #[serde(default)]
+    pub children_open: u32,
+    /// A `Break` was seen below.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_broken: bool,
+    /// It failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_faulted: bool,
+    /// Failures in it and below.
+    #[serde(default, skip_serializing_if = "is_zero_u32")]
+    pub faults: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(n: &i64) -> bool {
+    *n == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero_u32(n: &u32) -> bool {
+    *n == 0
+}
+
+/// An activity that is due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// The activity.
+    pub node: NodeIndex,
+    /// Who scheduled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<ContextId>,
+    /// A mark of the owner's.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tag: i64,
+    /// Variables it begins with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locals: Vec<Local>,
+    /// An execution that exists already and is run again (a retry, a background job).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub existing: Option<ContextId>,
+}

@@ -1,0 +1,273 @@
+//! One run of a definition: everything that is kept while it waits.
+
+mod bookmark;
+mod context;
+mod encode;
+mod incident;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use bookmark::{Bookmark, Wait};
+pub use context::{Context, Local, Memory, Recorded, Work};
+pub use encode::DecodeError;
+pub use incident::{ExceptionState, Incident};
+
+use crate::effect::ParentLink;
+use crate::graph::Graph;
+use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
+use crate::time::Timestamp;
+
+/// Whether an instance can still do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// It can.
+    Running,
+    /// It has ended, and stays so for ever.
+    Finished,
+}
+
+/// What an instance is doing, or how it ended. Elsa's sub-statuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum SubStatus {
+    /// Created, and not run yet.
+    Pending,
+    /// In a burst.
+    Executing,
+    /// Waiting.
+    Suspended,
+    /// Ended as meant.
+    Finished,
+    /// Ended by a failure.
+    Faulted,
+    /// Ended by somebody.
+    Cancelled,
+    /// Cut off by a drain; goes on by itself.
+    Interrupted,
+}
+
+impl SubStatus {
+    /// The status that goes with it.
+    #[must_use]
+    pub fn status(self) -> Status {
+        match self {
+            Self::Pending | Self::Executing | Self::Suspended | Self::Interrupted => {
+                Status::Running
+            }
+            Self::Finished | Self::Faulted | Self::Cancelled => Status::Finished,
+        }
+    }
+
+    /// Elsa's name of it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Executing => "Executing",
+            Self::Suspended => "Suspended",
+            Self::Finished => "Finished",
+            Self::Faulted => "Faulted",
+            Self::Cancelled => "Cancelled",
+            Self::Interrupted => "Interrupted",
+        }
+    }
+}
+
+/// How an instance begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Start {
+    /// Values for the workflow's inputs.
+    pub input: Map<String, Value>,
+    /// The correlation id.
+    pub correlation_id: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The id of the activity that was triggered.
+    pub trigger_activity_id: Option<String>,
+    /// Properties, such as `Flowchart:ExecutionMode`.
+    pub properties: Map<String, Value>,
+    /// Who started it and wants to know of its end.
+    pub parent: Option<ParentLink>,
+}
+
+/// One run of a definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Its id.
+    pub id: InstanceId,
+    /// The definition.
+    pub definition_id: String,
+    /// The version's id.
+    pub version_id: String,
+    /// The version's number.
+    pub version: u32,
+    /// What it is doing, or how it ended.
+    pub sub_status: SubStatus,
+    /// The correlation id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    /// The name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentLink>,
+    /// The id of the activity whose trigger started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_activity_id: Option<String>,
+    /// Whether that activity has run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_trigger_taken: bool,
+    /// Inputs. Those without a storage driver are gone once the instance waits, as in Elsa.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub input: Map<String, Value>,
+    /// Outputs of the workflow.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub output: Map<String, Value>,
+    /// Free properties.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub properties: Map<String, Value>,
+    /// Activities that have begun and not ended, and faulted ones.
+    pub contexts: BTreeMap<ContextId, Context>,
+    /// Activities that are due.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub queue: VecDeque<Work>,
+    /// Where it waits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bookmarks: Vec<Bookmark>,
+    /// Failures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidents: Vec<Incident>,
+    /// The last output named `Result`.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub last_result: Value,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last did something.
+    pub updated_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// The next context's and bookmark's serial number.
+    pub next_serial: u64,
+    /// The next journal entry's number; the journal has no gaps.
+    pub sequence: u64,
+    /// How many random numbers scripts have drawn.
+    #[serde(default)]
+    pub drawn: u64,
+    /// Serial numbers of the children it started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<u64>,
+    /// Given at the start; all randomness of the instance comes from it.
+    pub seed: u64,
+}
+
+impl Instance {
+    /// A new instance of a graph's definition, not run yet.
+    #[must_use]
+    pub fn new(graph: &Graph, id: InstanceId, start: Start, now: Timestamp, seed: u64) -> Self {
+        Self {
+            id,
+            definition_id: graph.definition_id.clone(),
+            version_id: graph.version_id.clone(),
+            version: graph.version,
+            sub_status: SubStatus::Pending,
+            correlation_id: start.correlation_id.filter(|c| !c.is_empty()),
+            name: start.name,
+            parent: start.parent,
+            trigger_activity_id: start.trigger_activity_id,
+            is_trigger_taken: false,
+            input: start.input,
+            output: Map::new(),
+            properties: start.properties,
+            contexts: BTreeMap::new(),
+            queue: VecDeque::new(),
+            bookmarks: Vec::new(),
+            incidents: Vec::new(),
+            last_result: Value::Null,
+            created_at: now,
+            updated_at: now,
+            finished_at: None,
+            next_serial: 1,
+            sequence: 0,
+            drawn: 0,
+            children: Vec::new(),
+            seed,
+        }
+    }
+
+    /// Whether it can still do something.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.sub_status.status()
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.status() == Status::Finished
+    }
+
+    /// The open bookmark with the id.
+    #[must_use]
+    pub fn bookmark(&self, id: &BookmarkId) -> Option<&Bookmark> {
+        self.bookmarks.iter().find(|b| &b.id == id)
+    }
+
+    /// The id of the child with a serial number: 32 hexadecimal digits of SHA-256, so that no two children of any
+    /// instances share one.
+    #[must_use]
+    pub fn child_id(&self, serial: u64) -> InstanceId {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(format!("child|{}|{serial}", self.id));
+        InstanceId::from(
+            digest
+                .iter()
+                .take(16)
+                .map(|b| format!("{b:02x}"))
+                .collect::<String>(),
+        )
+    }
+
+    /// The ids of all children it started.
+    #[must_use]
+    pub fn child_ids(&self) -> Vec<InstanceId> {
+        self.children
+            .iter()
+            .map(|serial| self.child_id(*serial))
+            .collect()
+    }
+
+    /// The next serial number.
+    pub(crate) fn serial(&mut self) -> u64 {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        serial
+    }
+
+    /// The id that shows outside for a context: 16 hexadecimal digits.
+    #[must_use]
+    pub fn context_text(&self, context: ContextId) -> String {
+        context_text(&self.id, context)
+    }
+
+    /// Drops what is kept for the length of a burst only: inputs without a storage driver.
+    pub(crate) fn forget_input(&mut self, graph: &Graph) {
+        use crate::definition::declaration::Storage;
+        self.input.retain(|name, _| {
+            graph
+                .inputs
+                .iter()
+                .any(|i| i.name.eq_ignore_ascii_case(name) && i.storage == Storage::Instance)
+        });
+    }
+}
+
+/// The id that shows outside for a context of an instance.
+#[must_use]
+pub fn context_text(instance: &InstanceId, context: ContextId) -> String {
+    hex(mix(instance.as_str(), context.0))
+}

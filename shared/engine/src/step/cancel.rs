@@ -1,0 +1,124 @@
+//! Cancelling: a whole instance, an activity, or what is left inside one that has ended.
+
+use serde_json::Value;
+
+use super::{Ended, Outcomes, Run};
+use crate::effect::Effect;
+use crate::graph::ROOT;
+use crate::id::ContextId;
+use crate::instance::SubStatus;
+use crate::journal::Event;
+
+impl Run<'_> {
+    /// Ends the instance and its children.
+    pub(crate) fn cancel_instance(&mut self) {
+        let root = self
+            .instance
+            .contexts
+            .iter()
+            .find(|(_, c)| c.owner.is_none())
+            .map(|(id, _)| *id);
+        if let Some(root) = root {
+            self.cancel(root);
+        }
+        self.log(
+            Event::WorkflowCancelled,
+            root.unwrap_or_default(),
+            ROOT,
+            Value::Null,
+        );
+        for instance in self.instance.child_ids() {
+            self.effects.push(Effect::CancelChild { instance });
+        }
+        self.end(SubStatus::Cancelled);
+        self.is_finishing = true;
+    }
+
+    /// Cancels every execution of an activity, queued ones included. `false`: there is none.
+    pub(crate) fn cancel_activity(&mut self, activity_id: &str) -> bool {
+        let is_it = |run: &Self, node| run.graph.node(node).id == activity_id;
+        let active: Vec<_> = self
+            .instance
+            .contexts
+            .iter()
+            .filter(|(_, c)| is_it(self, c.node))
+            .map(|(id, _)| *id)
+            .collect();
+        let queued: Vec<_> = self
+            .instance
+            .queue
+            .iter()
+            .filter(|w| is_it(self, w.node))
+            .cloned()
+            .collect();
+        if active.is_empty() && queued.is_empty() {
+            return false;
+        }
+        self.instance.sub_status = SubStatus::Executing;
+        self.instance.queue.retain(|w| !queued.contains(w));
+        for work in queued {
+            let ended = Ended {
+                node: work.node,
+                context: ContextId::default(),
+                outcomes: Outcomes::none(),
+                tag: work.tag,
+                is_cancelled: true,
+            };
+            self.tell_owner(work.owner, &ended);
+        }
+        for id in active {
+            self.cancel_and_tell(id);
+        }
+        true
+    }
+
+    /// Cancels an execution and tells its owner.
+    pub(crate) fn cancel_and_tell(&mut self, id: ContextId) {
+        let Some(context) = self.instance.contexts.get(&id) else {
+            return;
+        };
+        let (node, owner, tag) = (context.node, context.owner, context.tag);
+        self.cancel(id);
+        if owner.is_none() {
+            self.end(SubStatus::Cancelled);
+            self.is_finishing = true;
+            return;
+        }
+        let ended = Ended {
+            node,
+            context: id,
+            outcomes: Outcomes::none(),
+            tag,
+            is_cancelled: true,
+        };
+        self.tell_owner(owner, &ended);
+    }
+
+    /// Cancels an execution and all below it, without telling anybody.
+    pub(crate) fn cancel(&mut self, id: ContextId) {
+        self.cancel_children(id);
+        self.burn_all(id);
+        if let Some(context) = self.instance.contexts.remove(&id) {
+            self.log(Event::Canceled, id, context.node, Value::Null);
+        }
+    }
+
+    /// Cancels what is active or queued directly below an execution, and all below that.
+    pub(crate) fn cancel_children(&mut self, id: ContextId) {
+        match self.instance.contexts.get_mut(&id) {
+            Some(context) if context.children_open > 0 => context.children_open = 0,
+            Some(_) | None => return,
+        }
+        self.instance.queue.retain(|w| w.owner != Some(id));
+        let children: Vec<_> = self
+            .instance
+            .contexts
+            .iter()
+            .filter(|(_, c)| c.owner == Some(id))
+            .map(|(id, _)| *id)
+            .collect();
+        for child in children {
+            self.cancel(child);
+        }
+    }
+}

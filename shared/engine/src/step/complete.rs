@@ -1,0 +1,99 @@
+//! The end of an activity, and what it means for those around it.
+
+use serde_json::{Map, Value, json};
+
+use super::{Cx, Ended, Outcomes, Run};
+use crate::definition::name::property_name;
+use crate::id::ContextId;
+use crate::instance::{Context, SubStatus};
+use crate::journal::Event;
+
+impl Run<'_> {
+    /// Ends an execution: children still active are cancelled, its bookmarks go, its owner is told.
+    pub(crate) fn complete(&mut self, id: ContextId, outcomes: Outcomes) {
+        self.cancel_children(id);
+        self.burn_all(id);
+        let Some(context) = self.instance.contexts.remove(&id) else {
+            return;
+        };
+        let outputs = self.outputs_of(id, &context);
+        self.log(
+            Event::Completed,
+            id,
+            context.node,
+            completed_data(&outcomes, outputs),
+        );
+        if self.is_finishing {
+            return;
+        }
+        let ended = Ended {
+            node: context.node,
+            context: id,
+            outcomes,
+            tag: context.tag,
+            is_cancelled: false,
+        };
+        self.tell_owner(context.owner, &ended);
+    }
+
+    /// Tells the owner of an execution that it has ended. Without an owner it was the workflow itself.
+    pub(crate) fn tell_owner(&mut self, owner: Option<ContextId>, ended: &Ended) {
+        let Some(owner) = owner else {
+            if !self.is_faulting {
+                self.end(SubStatus::Finished);
+                self.is_finishing = true;
+            }
+            return;
+        };
+        let Some(context) = self.instance.contexts.get_mut(&owner) else {
+            return;
+        };
+        context.children_open = context.children_open.saturating_sub(1);
+        let node = context.node;
+        let activity = self.graph.node(node).activity.as_ref();
+        let mut cx = Cx::new(self, owner, node);
+        let then = if ended.is_cancelled {
+            activity.child_cancelled(&mut cx, ended)
+        } else {
+            activity.child_ended(&mut cx, ended)
+        };
+        self.settle(owner, node, then);
+    }
+
+    /// The outputs of an execution that the journal shows, by property name.
+    fn outputs_of(&mut self, id: ContextId, context: &Context) -> Map<String, Value> {
+        let node = self.graph.node(context.node);
+        if node.outputs.is_empty() {
+            return Map::new();
+        }
+        let logged = |name: &str| node.outputs.iter().any(|o| o.name == name && o.is_logged);
+        let mut outputs = Map::new();
+        self.outputs_set.retain(|(of, name, value)| {
+            if *of == id && logged(name) {
+                outputs.insert(property_name(name), value.clone());
+            }
+            *of != id
+        });
+        // Set in an earlier burst: the register still has them.
+        if outputs.is_empty() && context.started_at < self.environment.now {
+            let register = context.owner.and_then(|o| self.instance.contexts.get(&o));
+            for recorded in register.into_iter().flat_map(|r| &r.outputs) {
+                if recorded.node == context.node && logged(&recorded.output) {
+                    outputs.insert(property_name(&recorded.output), recorded.value.clone());
+                }
+            }
+        }
+        outputs
+    }
+}
+
+/// What the journal says of an end. `Done` and no outputs is nothing, so that the usual line is short.
+fn completed_data(outcomes: &Outcomes, outputs: Map<String, Value>) -> Value {
+    match (outcomes, outputs.is_empty()) {
+        (Outcomes::Done, true) => Value::Null,
+        (Outcomes::Named(_), true) => json!({ "outcomes": outcomes.names() }),
+        (Outcomes::Done | Outcomes::Named(_), false) => {
+            json!({ "outcomes": outcomes.names(), "outputs": outputs })
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Giving inputs their values.
+
+use serde_json::{Map, Value};
+
+use super::scope::View;
+use super::{Cx, Fault};
+use crate::definition::convert::convert;
+use crate::definition::data_type::DataType;
+use crate::definition::name::property_name;
+use crate::graph::{Expression, Input};
+
+impl Cx<'_, '_> {
+    /// Evaluates all inputs that are not lazy, in order.
+    pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
+        let graph = self.run.graph;
+        let inputs = &graph.node(self.node).inputs;
+        self.values.clear();
+        for input in inputs {
+            let value = if input.is_lazy {
+                None
+            } else {
+                Some(self.evaluate_input(input)?)
+            };
+            self.values.push(value);
+        }
+        Ok(())
+    }
+
+    /// What the journal shows of the inputs. Literals are left out: the definition has them.
+    pub(crate) fn journal_inputs(&self) -> Value {
+        let inputs = &self.run.graph.node(self.node).inputs;
+        let mut state = Map::new();
+        for (input, value) in inputs.iter().zip(&self.values) {
+            let is_literal = matches!(input.expression, None | Some(Expression::Literal(_)));
+            if let (Some(value), true, false) = (value, input.is_logged, is_literal) {
+                state.insert(property_name(&input.name), value.clone());
+            }
+        }
+        if state.is_empty() {
+            Value::Null
+        } else {
+            Value::Object(state)
+        }
+    }
+
+    /// The value of an input now.
+    pub(crate) fn evaluate_input(&mut self, input: &Input) -> Result<Value, Fault> {
+        let value = match &input.expression {
+            None => return Ok(input.default.clone()),
+            Some(expression) => self
+                .evaluate(expression, &input.data_type)
+                .map_err(|fault| Fault {
+                    message: format!(
+                        "Failed to evaluate activity input '{}': {}",
+                        property_name(&input.name),
+                        fault.message
+                    ),
+                    ..fault
+                })?,
+        };
+        Ok(if value.is_null() {
+            input.default.clone()
+        } else {
+            value
+        })
+    }
+
+    /// The value of an expression, converted.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] of kind `ExpressionError` when it throws, goes over a limit, or gives what cannot be converted.
+    pub fn evaluate(&mut self, expression: &Expression, wanted: &DataType) -> Result<Value, Fault> {
+        let value = match expression {
+            Expression::Literal(value) => return Ok(value.clone()),
+            Expression::Variable(id) => self.variable(id).unwrap_or(Value::Null),
+            Expression::Input(name) => self
+                .run
+                .input_value(self.context, name)
+                .unwrap_or(Value::Null),
+            Expression::Script(script) => {
+                let expressions = self.run.environment.expressions;
+                let mut view = View {
+                    run: &mut *self.run,
+                    context: self.context,
+                    node: self.node,
+                    arguments: &self.arguments,
+                    outcomes: &mut self.outcomes,
+                };
+                expressions
+                    .evaluate(script, &mut view)
+                    .map_err(expression_fault)?
+            }
+            Expression::Invalid(message) => {
+                return Err(Fault::new("ExpressionError", message.to_string()));
+            }
+        };
+        convert(value, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
+    }
+}
+
+fn expression_fault(error: dormouse_expressions::EvaluationError) -> Fault {
+    use dormouse_expressions::EvaluationError;
+    let message = error.to_string();
+    match error {
+        EvaluationError::Syntax { .. } => Fault::new("ExpressionError", message),
+        EvaluationError::Thrown { stack, .. } => Fault {
+            stack,
+            ..Fault::new("ExpressionError", message)
+        },
+        EvaluationError::Limit { limit, value } => Fault::new("LimitReached", message)
+            .with("limit", limit)
+            .with("value", value),
+    }
+}

@@ -1,0 +1,144 @@
+//! Failures of a workflow: incidents, never Rust errors.
+
+use serde_json::{Map, Value, json};
+
+use super::Run;
+use crate::definition::declaration::IncidentStrategy;
+use crate::graph::NodeIndex;
+use crate::id::ContextId;
+use crate::instance::{ExceptionState, Incident, SubStatus, Work};
+use crate::journal::Event;
+
+/// Why an activity could not do its work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// The kind of failure; a stable name.
+    pub kind: String,
+    /// What went wrong, in a sentence for the workflow's author.
+    pub message: String,
+    /// Facts to decide by.
+    pub metadata: Map<String, Value>,
+    /// A script's stack.
+    pub stack: Option<String>,
+}
+
+impl Fault {
+    /// A failure of a kind.
+    #[must_use]
+    pub fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            message: message.into(),
+            metadata: Map::new(),
+            stack: None,
+        }
+    }
+
+    /// With a fact.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+}
+
+impl Run<'_> {
+    /// Notes that an execution failed. What else is queued still runs, as in Elsa; the strategy decides how it ends.
+    pub(crate) fn fault(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
+        self.cancel_children(id);
+        self.burn_all(id);
+        let mut at = Some(id);
+        while let Some(context) = at.and_then(|a| self.instance.contexts.get_mut(&a)) {
+            context.faults += 1;
+            at = context.owner;
+        }
+        if let Some(context) = self.instance.contexts.get_mut(&id) {
+            context.is_faulted = true;
+        }
+        let exception = ExceptionState {
+            kind: fault.kind,
+            message: fault.message.clone(),
+            stack_trace: fault.stack,
+            metadata: fault.metadata,
+        };
+        self.log(Event::Faulted, id, node, json!({ "exception": exception }));
+        let activity = self.graph.node(node);
+        self.instance.incidents.push(Incident {
+            activity_id: activity.id.clone(),
+            activity_node_id: activity.node_id.clone(),
+            activity_instance_id: self.instance.context_text(id),
+            activity_type: activity.type_name.clone(),
+            message: fault.message,
+            exception: Some(exception),
+            timestamp: self.environment.now,
+        });
+        if self.graph.incident_strategy == IncidentStrategy::Fault {
+            self.is_faulting = true;
+        }
+    }
+
+    /// Ends the instance because it went over a limit. No strategy can save it: it would not stop.
+    pub(crate) fn stop_by_limit(&mut self, node: NodeIndex, limit: &str, value: u64) {
+        let context = self
+            .instance
+            .contexts
+            .iter()
+            .find(|(_, c)| c.owner.is_none())
+            .map_or(ContextId::default(), |(id, _)| *id);
+        let message = format!(
+            "the workflow was stopped: it reached the limit {limit} = {value}; is there a loop without end?"
+        );
+        self.fault(
+            context,
+            node,
+            Fault::new("LimitReached", message)
+                .with("limit", limit)
+                .with("value", value),
+        );
+        self.is_faulting = true;
+        self.instance.queue.clear();
+    }
+
+    /// Queues faulted activities again. `false`: nothing to retry.
+    pub(crate) fn retry(&mut self, activity_ids: &[String]) -> bool {
+        let graph = self.graph;
+        let chosen: Vec<_> = self
+            .instance
+            .contexts
+            .iter()
+            .filter(|(_, c)| {
+                c.is_faulted
+                    && (activity_ids.is_empty() || activity_ids.contains(&graph.node(c.node).id))
+            })
+            .map(|(id, c)| (*id, c.node, c.owner, c.tag))
+            .collect();
+        if chosen.is_empty() {
+            return false;
+        }
+        self.instance.sub_status = SubStatus::Executing;
+        self.instance.finished_at = None;
+        for (id, node, owner, tag) in chosen {
+            let mut at = Some(id);
+            while let Some(context) = at.and_then(|a| self.instance.contexts.get_mut(&a)) {
+                context.faults = context.faults.saturating_sub(1);
+                at = context.owner;
+            }
+            if let Some(context) = self.instance.contexts.get_mut(&id) {
+                context.is_faulted = false;
+                context.memory = crate::instance::Memory::None;
+            }
+            let text = self.instance.context_text(id);
+            self.instance
+                .incidents
+                .retain(|i| i.activity_instance_id != text);
+            self.instance.queue.push_back(Work {
+                node,
+                owner,
+                tag,
+                locals: Vec::new(),
+                existing: Some(id),
+            });
+        }
+        true
+    }
+}

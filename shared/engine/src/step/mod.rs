@@ -1,0 +1,269 @@
+//! The step: one stimulus in, a new state and what must be done about it out.
+//!
+//! Pure: the same graph, instance, stimulus and environment give the same transition, byte for byte.
+
+mod cancel;
+mod complete;
+mod cx;
+mod evaluate;
+mod fault;
+mod run;
+mod scope;
+
+use dormouse_expressions::Expressions;
+use serde_json::{Map, Value};
+
+pub use cx::Cx;
+pub use fault::Fault;
+pub use run::Run;
+
+use crate::call::{Answer, Call, HttpResponse};
+use crate::effect::Effect;
+use crate::graph::Graph;
+use crate::id::{BookmarkId, ContextId};
+use crate::instance::{Bookmark, Instance, SubStatus};
+use crate::journal::Entry;
+use crate::time::Timestamp;
+
+/// What wakes an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stimulus {
+    /// The first burst of a new instance.
+    Start,
+    /// A bookmark's waiting is over.
+    Resume {
+        /// Which one. One that is gone is a duplicate delivery: nothing happens.
+        bookmark: BookmarkId,
+        /// What the activity receives, by name.
+        input: Map<String, Value>,
+    },
+    /// The answer of a call.
+    Answered {
+        /// The call's bookmark. One that is gone: nothing happens.
+        bookmark: BookmarkId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Go on with queued work, after a commit in mid-burst or a crash.
+    Continue,
+    /// End it.
+    Cancel,
+    /// Cancel one execution of an activity, or all of an activity.
+    CancelActivity {
+        /// The activity's id.
+        activity_id: String,
+    },
+    /// Run an activity again: the faulted executions given, or all of them.
+    Retry {
+        /// Activity ids; empty: every faulted one.
+        activity_ids: Vec<String>,
+    },
+}
+
+/// How far a burst may go before it is an incident rather than work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Activities of one step; then the burst is committed and goes on.
+    pub step_activities_max: u32,
+    /// Activities of an instance from one wait to the next; more is a loop without end.
+    pub burst_activities_max: u64,
+    /// Executions and queued work alive at once.
+    pub contexts_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            step_activities_max: 20_000,
+            burst_activities_max: 1_000_000,
+            contexts_max: 100_000,
+        }
+    }
+}
+
+/// What a step is given besides the state and the stimulus.
+pub struct Environment<'a> {
+    /// The time of the burst.
+    pub now: Timestamp,
+    /// Runs scripts.
+    pub expressions: &'a Expressions,
+    /// How far it may go.
+    pub limits: Limits,
+    /// Whether an HTTP request waits for what this burst answers.
+    pub has_http_request: bool,
+    /// Activities that ran since the instance last waited, over the earlier steps of this burst.
+    pub activities_before: u64,
+}
+
+impl<'a> Environment<'a> {
+    /// An environment without HTTP and with the usual limits.
+    #[must_use]
+    pub fn new(now: Timestamp, expressions: &'a Expressions) -> Self {
+        Self {
+            now,
+            expressions,
+            limits: Limits::default(),
+            has_http_request: false,
+            activities_before: 0,
+        }
+    }
+}
+
+/// What comes after the commit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// The instance waits, or has ended.
+    Rest,
+    /// Another step with [`Stimulus::Continue`].
+    Continue,
+    /// Make these calls, and step with [`Stimulus::Answered`] for each.
+    Call(Vec<Call>),
+}
+
+/// The result of a step. The caller saves state, bookmarks, journal and effects in one transaction and only then
+/// carries the effects out; the other order would let a crash announce a state that was never saved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// The new state.
+    pub instance: Instance,
+    /// Whether anything changed. If not, there is nothing to save.
+    pub is_changed: bool,
+    /// Bookmarks that are new.
+    pub bookmarks_added: Vec<Bookmark>,
+    /// Bookmarks that are gone.
+    pub bookmarks_removed: Vec<Bookmark>,
+    /// What to do after the commit.
+    pub effects: Vec<Effect>,
+    /// What happened, line by line.
+    pub journal: Vec<Entry>,
+    /// What `WriteLine` wrote.
+    pub lines: Vec<String>,
+    /// What to answer to the waiting HTTP request.
+    pub response: Option<HttpResponse>,
+    /// Activities that ran in this step.
+    pub activities: u64,
+    /// What comes after the commit.
+    pub next: Next,
+}
+
+/// Moves an instance forward by one stimulus.
+///
+/// A stimulus for a bookmark that is gone, or for an instance that has ended, is a duplicate delivery, not an
+/// error: the transition is unchanged and has no effects. A workflow's own failure is not an error either: it is an
+/// incident on the instance.
+#[must_use]
+pub fn step(
+    graph: &Graph,
+    instance: Instance,
+    stimulus: Stimulus,
+    environment: &Environment<'_>,
+) -> Transition {
+    let mut run = Run::new(graph, instance, environment);
+    if run.instance.is_ended() && !matches!(stimulus, Stimulus::Retry { .. }) {
+        return run.unchanged();
+    }
+    let is_changed = match stimulus {
+        Stimulus::Start => run.begin(),
+        Stimulus::Resume { bookmark, input } => run.resume(&bookmark, input),
+        Stimulus::Answered { bookmark, answer } => run.answered(&bookmark, answer),
+        Stimulus::Continue => true,
+        Stimulus::Cancel => {
+            run.cancel_instance();
+            true
+        }
+        Stimulus::CancelActivity { activity_id } => run.cancel_activity(&activity_id),
+        Stimulus::Retry { activity_ids } => run.retry(&activity_ids),
+    };
+    if !is_changed {
+        return run.unchanged();
+    }
+    run.drain();
+    run.conclude()
+}
+
+/// What an activity does next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Then {
+    /// It has ended, with these outcomes.
+    Complete(Outcomes),
+    /// It goes on when a child ends or a bookmark is resumed.
+    Wait,
+}
+
+impl Then {
+    /// Ended with `Done`.
+    pub const DONE: Self = Self::Complete(Outcomes::Done);
+}
+
+/// Through which ports an activity ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Outcomes {
+    /// `Done`.
+    #[default]
+    Done,
+    /// These, perhaps none.
+    Named(Vec<String>),
+}
+
+impl Outcomes {
+    /// One outcome.
+    #[must_use]
+    pub fn one(name: impl Into<String>) -> Self {
+        Self::Named(vec![name.into()])
+    }
+
+    /// None at all.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::Named(Vec::new())
+    }
+
+    /// Whether the port is among them.
+    #[must_use]
+    pub fn contains(&self, port: &str) -> bool {
+        match self {
+            Self::Done => port == "Done",
+            Self::Named(names) => names.iter().any(|n| n == port),
+        }
+    }
+
+    /// The names.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Done => vec!["Done".into()],
+            Self::Named(names) => names.clone(),
+        }
+    }
+}
+
+/// A child that has ended, as its owner sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// The child's activity.
+    pub node: crate::graph::NodeIndex,
+    /// Its execution; gone already.
+    pub context: ContextId,
+    /// Through which ports; none if it was cancelled.
+    pub outcomes: Outcomes,
+    /// The owner's mark.
+    pub tag: i64,
+    /// It was cancelled rather than completed.
+    pub is_cancelled: bool,
+}
+
+/// How an instance ended, for its parent.
+#[must_use]
+pub fn end_of(instance: &Instance) -> Map<String, Value> {
+    let mut input = Map::new();
+    input.insert("ChildInstanceId".into(), instance.id.as_str().into());
+    input.insert("SubStatus".into(), instance.sub_status.as_str().into());
+    input.insert("Output".into(), Value::Object(instance.output.clone()));
+    input
+}
+
+/// Whether the sub-status is one that nothing leaves.
+#[must_use]
+pub fn is_terminal(sub_status: SubStatus) -> bool {
+    sub_status.status() == crate::instance::Status::Finished
+}

@@ -1,0 +1,467 @@
+//! A step in progress: the state being changed, and what has come out of it so far.
+
+use serde_json::{Map, Value};
+
+use super::cx::BACKGROUND;
+use super::{Cx, Environment, Fault, Next, Then, Transition, end_of};
+use crate::call::{Answer, Call, HttpResponse};
+use crate::effect::Effect;
+use crate::graph::{Graph, NodeIndex, ROOT};
+use crate::id::{BookmarkId, ContextId};
+use crate::instance::{Bookmark, Context, Instance, Memory, SubStatus, Wait, Work};
+use crate::journal::{Entry, Event};
+
+/// A step in progress.
+pub struct Run<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) environment: &'a Environment<'a>,
+    /// The state, as far as it has got.
+    pub instance: Instance,
+    /// What the resumed activity and scripts see as input in this burst.
+    pub(crate) input: Map<String, Value>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) journal: Vec<Entry>,
+    pub(crate) lines: Vec<String>,
+    pub(crate) response: Option<HttpResponse>,
+    added: Vec<BookmarkId>,
+    removed: Vec<Bookmark>,
+    pub(crate) activities: u64,
+    pub(crate) must_commit: bool,
+    pub(crate) is_finishing: bool,
+    pub(crate) is_faulting: bool,
+    pub(crate) outputs_set: Vec<(ContextId, String, Value)>,
+    /// Stands in for the memory of an execution that has ended meanwhile.
+    pub(crate) scratch: Memory,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        graph: &'a Graph,
+        instance: Instance,
+        environment: &'a Environment<'a>,
+    ) -> Self {
+        Self {
+            graph,
+            environment,
+            instance,
+            input: Map::new(),
+            effects: Vec::new(),
+            calls: Vec::new(),
+            journal: Vec::new(),
+            lines: Vec::new(),
+            response: None,
+            added: Vec::new(),
+            removed: Vec::new(),
+            activities: 0,
+            must_commit: false,
+            is_finishing: false,
+            is_faulting: false,
+            outputs_set: Vec::new(),
+            scratch: Memory::None,
+        }
+    }
+
+    pub(crate) fn unchanged(self) -> Transition {
+        Transition {
+            instance: self.instance,
+            is_changed: false,
+            bookmarks_added: Vec::new(),
+            bookmarks_removed: Vec::new(),
+            effects: Vec::new(),
+            journal: Vec::new(),
+            lines: Vec::new(),
+            response: None,
+            activities: 0,
+            next: Next::Rest,
+        }
+    }
+
+    /// Schedules the workflow itself. Starting twice changes nothing.
+    pub(crate) fn begin(&mut self) -> bool {
+        if self.instance.sub_status != SubStatus::Pending {
+            return false;
+        }
+        self.instance.sub_status = SubStatus::Executing;
+        self.must_commit = self.graph.commit_strategy.workflow_executing;
+        self.instance.queue.push_back(Work {
+            node: ROOT,
+            owner: None,
+            tag: 0,
+            locals: Vec::new(),
+            existing: None,
+        });
+        true
+    }
+
+    /// Resumes a bookmark. `false`: it is gone.
+    pub(crate) fn resume(&mut self, id: &BookmarkId, input: Map<String, Value>) -> bool {
+        let Some(bookmark) = self.instance.bookmark(id).cloned() else {
+            return false;
+        };
+        self.input = input;
+        self.wake(bookmark, |activity, cx, bookmark| {
+            activity.resumed(cx, bookmark)
+        });
+        true
+    }
+
+    /// Takes the answer of a call. `false`: its bookmark is gone.
+    pub(crate) fn answered(&mut self, id: &BookmarkId, answer: Answer) -> bool {
+        let Some(bookmark) = self.instance.bookmark(id).cloned() else {
+            return false;
+        };
+        self.wake(bookmark, |activity, cx, bookmark| {
+            activity.answered(cx, bookmark, answer)
+        });
+        true
+    }
+
+    fn wake(
+        &mut self,
+        bookmark: Bookmark,
+        go_on: impl FnOnce(
+            &dyn crate::activity::Activity,
+            &mut Cx<'_, 'a>,
+            &Bookmark,
+        ) -> Result<Then, Fault>,
+    ) {
+        // Burn before the activity runs: if it waits again under the same name, the new bookmark must survive.
+        if bookmark.auto_burn {
+            self.burn(&bookmark.id);
+        }
+        self.instance.sub_status = SubStatus::Executing;
+        let Some(node) = self
+            .instance
+            .contexts
+            .get(&bookmark.context)
+            .map(|c| c.node)
+        else {
+            return;
+        };
+        self.log(Event::Resumed, bookmark.context, node, Value::Null);
+        self.activities += 1;
+        let then = if bookmark.name == BACKGROUND {
+            self.run_activity(bookmark.context, node, None)
+        } else {
+            let activity = self.graph.node(node).activity.as_ref();
+            go_on(
+                activity,
+                &mut Cx::new(self, bookmark.context, node),
+                &bookmark,
+            )
+        };
+        self.settle(bookmark.context, node, then);
+    }
+
+    /// Runs what is queued until nothing is left, a call is due, or it is time to commit.
+    pub(crate) fn drain(&mut self) {
+        let limits = self.environment.limits;
+        while !self.is_finishing && !self.must_commit && self.calls.is_empty() {
+            if self.activities >= u64::from(limits.step_activities_max) {
+                self.must_commit = true;
+                break;
+            }
+            let Some(work) = self.instance.queue.pop_front() else {
+                break;
+            };
+            let node = work.node;
+            let alive = self.instance.contexts.len() + self.instance.queue.len();
+            let count = self.environment.activities_before + self.activities;
+            if alive > limits.contexts_max || count > limits.burst_activities_max {
+                let (name, value) = if alive > limits.contexts_max {
+                    ("contexts_max", limits.contexts_max as u64)
+                } else {
+                    ("burst_activities_max", limits.burst_activities_max)
+                };
+                self.stop_by_limit(node, name, value);
+                break;
+            }
+            self.execute(work);
+        }
+    }
+
+    fn execute(&mut self, work: Work) {
+        let node = self.graph.node(work.node);
+        let strategy = self.graph.commit_strategy;
+        // A commit before an activity happens with the activity still queued; the step that follows finds
+        // `must_commit` unset and `activities` at 0, which is how it knows that this one has had its commit.
+        if node.commit.before.unwrap_or(strategy.activity_executing) && self.activities > 0 {
+            self.instance.queue.push_front(work);
+            self.must_commit = true;
+            return;
+        }
+        self.activities += 1;
+        let index = work.node;
+        let owner = work.owner;
+        let context = match work.existing {
+            Some(existing) => existing,
+            None => self.enter(work),
+        };
+        // An activity that only makes a call is put off by the call itself.
+        let then = if self.is_in_background(context) && !node.activity.makes_calls() {
+            Cx::new(self, context, index).move_to_background()
+        } else {
+            self.run_activity(context, index, owner)
+        };
+        self.settle(context, index, then);
+        if node.commit.after.unwrap_or(strategy.activity_executed)
+            && !self.instance.queue.is_empty()
+        {
+            self.must_commit = true;
+        }
+    }
+
+    /// Evaluates the inputs and runs the activity.
+    pub(crate) fn run_activity(
+        &mut self,
+        context: ContextId,
+        index: NodeIndex,
+        owner: Option<ContextId>,
+    ) -> Result<Then, Fault> {
+        let mut cx = Cx::new(self, context, index);
+        let evaluated = cx.evaluate_inputs();
+        let data = cx.journal_inputs();
+        cx.run.journal_started(context, index, owner, data);
+        evaluated?;
+        let activity = cx.run.graph.node(index).activity.as_ref();
+        activity.execute(&mut cx)
+    }
+
+    pub(crate) fn enter(&mut self, work: Work) -> ContextId {
+        let id = ContextId(self.instance.serial());
+        self.instance.contexts.insert(
+            id,
+            Context {
+                node: work.node,
+                owner: work.owner,
+                tag: work.tag,
+                variables: std::collections::BTreeMap::new(),
+                locals: work.locals,
+                outputs: Vec::new(),
+                memory: Memory::None,
+                children_open: 0,
+                is_broken: false,
+                is_faulted: false,
+                faults: 0,
+                started_at: self.environment.now,
+            },
+        );
+        id
+    }
+
+    /// Applies what an activity said it does next.
+    pub(crate) fn settle(
+        &mut self,
+        context: ContextId,
+        node: NodeIndex,
+        then: Result<Then, Fault>,
+    ) {
+        match then {
+            Ok(Then::Complete(outcomes)) => self.complete(context, outcomes),
+            Ok(Then::Wait) => {}
+            Err(fault) => self.fault(context, node, fault),
+        }
+    }
+
+    /// Adds a bookmark for an execution.
+    pub(crate) fn bookmark(&mut self, bookmark: Bookmark) {
+        if let Wait::Call(request) = &bookmark.wait {
+            self.calls.push(Call {
+                bookmark: bookmark.id.clone(),
+                request: (**request).clone(),
+            });
+        }
+        if let Some(due) = bookmark.due() {
+            self.effects.push(Effect::Timer {
+                bookmark: bookmark.id.clone(),
+                due,
+            });
+        }
+        self.added.push(bookmark.id.clone());
+        self.instance.bookmarks.push(bookmark);
+    }
+
+    /// Removes a bookmark. What is gone already stays gone.
+    pub(crate) fn burn(&mut self, id: &BookmarkId) {
+        let Some(place) = self.instance.bookmarks.iter().position(|b| &b.id == id) else {
+            return;
+        };
+        let bookmark = self.instance.bookmarks.remove(place);
+        self.calls.retain(|c| &c.bookmark != id);
+        if let Some(place) = self.added.iter().position(|a| a == id) {
+            // Made and burnt in one step: nobody outside ever sees it.
+            self.added.remove(place);
+            self.effects.retain(|e| !matches!(e, Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } if bookmark == id));
+        } else {
+            self.removed.push(bookmark);
+        }
+    }
+
+    /// Removes the bookmarks of an execution.
+    pub(crate) fn burn_all(&mut self, context: ContextId) {
+        while let Some(id) = self
+            .instance
+            .bookmarks
+            .iter()
+            .find(|b| b.context == context)
+            .map(|b| b.id.clone())
+        {
+            self.burn(&id);
+        }
+    }
+
+    /// Writes a journal line.
+    pub(crate) fn log(&mut self, event: Event, context: ContextId, node: NodeIndex, data: Value) {
+        let sequence = self.instance.sequence;
+        self.instance.sequence += 1;
+        self.journal.push(Entry {
+            sequence,
+            at: self.environment.now,
+            event,
+            context,
+            node,
+            owner: None,
+            data,
+        });
+    }
+
+    /// Whether an execution is a background job.
+    pub(crate) fn is_in_background(&self, context: ContextId) -> bool {
+        self.instance
+            .contexts
+            .get(&context)
+            .is_some_and(|c| self.graph.node(c.node).run_asynchronously)
+    }
+
+    /// Notes that an activity is put off to a burst of its own.
+    pub(crate) fn journal_put_off(&mut self, context: ContextId, node: NodeIndex) {
+        self.log(
+            Event::Suspended,
+            context,
+            node,
+            Value::String(BACKGROUND.into()),
+        );
+    }
+
+    fn journal_started(
+        &mut self,
+        context: ContextId,
+        node: NodeIndex,
+        owner: Option<ContextId>,
+        data: Value,
+    ) {
+        self.log(Event::Started, context, node, data);
+        if let Some(entry) = self.journal.last_mut() {
+            entry.owner = owner;
+        }
+    }
+
+    /// Ends the step: what the instance is now, and what comes after the commit.
+    pub(crate) fn conclude(mut self) -> Transition {
+        let has_work = !self.instance.queue.is_empty() && !self.is_finishing;
+        let calls = self.pending_calls();
+        let next = if self.instance.is_ended() || self.is_finishing {
+            Next::Rest
+        } else if !calls.is_empty() {
+            Next::Call(calls)
+        } else if has_work {
+            Next::Continue
+        } else {
+            Next::Rest
+        };
+        if next == Next::Rest {
+            self.come_to_rest();
+        }
+        self.instance.updated_at = self.environment.now;
+        let added = std::mem::take(&mut self.added);
+        let bookmarks_added = self
+            .instance
+            .bookmarks
+            .iter()
+            .filter(|b| added.contains(&b.id))
+            .cloned()
+            .collect();
+        Transition {
+            instance: self.instance,
+            is_changed: true,
+            bookmarks_added,
+            bookmarks_removed: self.removed,
+            effects: self.effects,
+            journal: self.journal,
+            lines: self.lines,
+            response: self.response,
+            activities: self.activities,
+            next,
+        }
+    }
+
+    /// Every call that has no answer yet, those of earlier steps that a crash cut off included.
+    fn pending_calls(&self) -> Vec<Call> {
+        self.instance
+            .bookmarks
+            .iter()
+            .filter_map(|b| match &b.wait {
+                Wait::Call(request) if !self.is_in_background(b.context) => Some(Call {
+                    bookmark: b.id.clone(),
+                    request: (**request).clone(),
+                }),
+                Wait::Call(_) | Wait::Stimulus { .. } | Wait::Timer { .. } | Wait::Direct => None,
+            })
+            .collect()
+    }
+
+    fn come_to_rest(&mut self) {
+        if !self.instance.is_ended() {
+            if self.is_faulting {
+                self.end(SubStatus::Faulted);
+            } else if self.instance.contexts.is_empty() {
+                self.end(SubStatus::Finished);
+            } else {
+                self.instance.sub_status = SubStatus::Suspended;
+                self.log_suspended();
+            }
+        }
+        let graph = self.graph;
+        self.instance.forget_input(graph);
+    }
+
+    fn log_suspended(&mut self) {
+        let waiting: Vec<_> = self
+            .instance
+            .bookmarks
+            .iter()
+            .filter(|b| self.added.contains(&b.id))
+            .map(|b| b.context)
+            .collect();
+        for context in waiting {
+            if let Some(node) = self.instance.contexts.get(&context).map(|c| c.node) {
+                self.log(Event::Suspended, context, node, Value::Null);
+            }
+        }
+    }
+
+    /// Ends the instance. Whoever waits for it is told.
+    pub(crate) fn end(&mut self, sub_status: SubStatus) {
+        self.instance.sub_status = sub_status;
+        self.instance.finished_at = Some(self.environment.now);
+        self.instance.queue.clear();
+        self.calls.clear();
+        while let Some(id) = self.instance.bookmarks.first().map(|b| b.id.clone()) {
+            self.burn(&id);
+        }
+        if sub_status != SubStatus::Faulted {
+            self.instance.contexts.clear();
+        }
+        let Some(parent) = self.instance.parent.clone() else {
+            return;
+        };
+        if let Some(bookmark) = parent.bookmark {
+            self.effects.push(Effect::ResumeParent {
+                parent: parent.instance,
+                bookmark,
+                input: end_of(&self.instance),
+            });
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Variables, inputs and outputs as they are seen from an activity.
+
+use dormouse_expressions::{Identity, Scope};
+use serde_json::Value;
+
+use super::Run;
+use crate::definition::convert::convert;
+use crate::definition::name::property_name;
+use crate::graph::NodeIndex;
+use crate::id::{ContextId, splitmix};
+use crate::instance::{Context, Recorded};
+
+impl Run<'_> {
+    /// The executions from `from` outwards.
+    fn chain(&self, from: ContextId) -> impl Iterator<Item = (ContextId, &Context)> {
+        let mut at = Some(from);
+        std::iter::from_fn(move || {
+            let id = at?;
+            let context = self.instance.contexts.get(&id)?;
+            at = context.owner;
+            Some((id, context))
+        })
+    }
+
+    /// The value of a variable by name.
+    pub(crate) fn variable_by_name(&self, from: ContextId, name: &str) -> Option<Value> {
+        self.chain(from).find_map(|(_, context)| {
+            if let Some((_, value)) = context.locals.iter().find(|(n, _)| n == name) {
+                return Some(value.clone());
+            }
+            let node = self.graph.node(context.node);
+            let place = node.variables.iter().position(|v| v.name == name)?;
+            Some(declared(context, node, place))
+        })
+    }
+
+    /// The value of a variable by id.
+    pub(crate) fn variable_by_id(
+        &self,
+        from: ContextId,
+        node: NodeIndex,
+        id: &str,
+    ) -> Option<Value> {
+        let (owner, place) = self.graph.variable(id, node)?;
+        let (_, context) = self.chain(from).find(|(_, c)| c.node == owner)?;
+        Some(declared(context, self.graph.node(owner), place))
+    }
+
+    /// Sets a variable by id, as it is given. `false`: there is none in scope.
+    pub(crate) fn set_variable_by_id(
+        &mut self,
+        from: ContextId,
+        node: NodeIndex,
+        id: &str,
+        value: Value,
+        must_convert: bool,
+    ) -> bool {
+        let Some((owner, place)) = self.graph.variable(id, node) else {
+            return false;
+        };
+        let Some(at) = self
+            .chain(from)
+            .find(|(_, c)| c.node == owner)
+            .map(|(id, _)| id)
+        else {
+            return false;
+        };
+        let value = if must_convert {
+            self.converted(owner, place, value)
+        } else {
+            value
+        };
+        self.store(at, place, value);
+        true
+    }
+
+    /// Sets a variable by name, or makes a dynamic one on the nearest container.
+    pub(crate) fn set_variable_by_name(&mut self, from: ContextId, name: &str, value: Value) {
+        enum Found {
+            Local(ContextId),
+            Declared(ContextId, NodeIndex, usize),
+        }
+        let found = self.chain(from).find_map(|(id, context)| {
+            if context.locals.iter().any(|(n, _)| n == name) {
+                return Some(Found::Local(id));
+            }
+            let place = self
+                .graph
+                .node(context.node)
+                .variables
+                .iter()
+                .position(|v| v.name == name)?;
+            Some(Found::Declared(id, context.node, place))
+        });
+        match found {
+            Some(Found::Declared(id, node, place)) => {
+                let value = self.converted(node, place, value);
+                self.store(id, place, value);
+            }
+            Some(Found::Local(id)) => self.set_local(id, name, value),
+            None => {
+                let container = self
+                    .chain(from)
+                    .find(|(_, c)| self.graph.node(c.node).activity.is_container())
+                    .map(|(id, _)| id);
+                self.set_local(container.unwrap_or(from), name, value);
+            }
+        }
+    }
+
+    fn set_local(&mut self, id: ContextId, name: &str, value: Value) {
+        let Some(context) = self.instance.contexts.get_mut(&id) else {
+            return;
+        };
+        match context.locals.iter_mut().find(|(n, _)| n == name) {
+            Some((_, old)) => *old = value,
+            None => context.locals.push((name.to_owned(), value)),
+        }
+    }
+
+    /// A value as the variable's type; as it is where it cannot be converted, as Elsa does outside strict mode.
+    fn converted(&self, node: NodeIndex, place: usize, value: Value) -> Value {
+        match self.graph.node(node).variables.get(place) {
+            Some(variable) => convert(value.clone(), &variable.data_type).unwrap_or(value),
+            None => value,
+        }
+    }
+
+    fn store(&mut self, at: ContextId, place: usize, value: Value) {
+        if let (Some(context), Ok(place)) =
+            (self.instance.contexts.get_mut(&at), u32::try_from(place))
+        {
+            context.variables.insert(place, value);
+        }
+    }
+
+    /// An input by name: inside a workflow used as an activity a variable of that name comes first.
+    pub(crate) fn input_value(&self, from: ContextId, name: &str) -> Option<Value> {
+        if self.is_in_composite(from) {
+            if let Some(value) = self.variable_by_name(from, name) {
+                return Some(value);
+            }
+        }
+        let by_name = |map: &serde_json::Map<String, Value>| {
+            map.get(name)
+                .or_else(|| {
+                    map.iter()
+                        .find(|(k, _)| k.eq_ignore_ascii_case(name))
+                        .map(|(_, v)| v)
+                })
+                .cloned()
+        };
+        by_name(&self.input)
+            .or_else(|| by_name(&self.instance.input))
+            .or_else(|| {
+                let declared = self.graph.inputs.iter().find(|i| i.name == name)?;
+                (!declared.default.is_null()).then(|| declared.default.clone())
+            })
+    }
+
+    fn is_in_composite(&self, from: ContextId) -> bool {
+        self.chain(from).any(|(_, c)| {
+            let node = self.graph.node(c.node);
+            node.parent.is_some() && node.activity.is_workflow()
+        })
+    }
+
+    /// Records an output of an execution, and passes it on to where it is bound.
+    pub(crate) fn record_output(&mut self, context: ContextId, name: &str, value: Value) {
+        let Some((node_index, owner)) = self
+            .instance
+            .contexts
+            .get(&context)
+            .map(|c| (c.node, c.owner))
+        else {
+            return;
+        };
+        let node = self.graph.node(node_index);
+        let output = node
+            .outputs
+            .iter()
+            .find(|o| o.name.eq_ignore_ascii_case(name));
+        let value = match output {
+            Some(o) => convert(value.clone(), &o.data_type).unwrap_or(value),
+            None => value,
+        };
+        if name.eq_ignore_ascii_case("result") {
+            self.instance.last_result = value.clone();
+        }
+        if let Some(register) = self.instance.contexts.get_mut(&owner.unwrap_or(context)) {
+            let found = register
+                .outputs
+                .iter_mut()
+                .find(|r| r.node == node_index && r.output.eq_ignore_ascii_case(name));
+            match found {
+                Some(recorded) => recorded.value = value.clone(),
+                None => register.outputs.push(Recorded {
+                    node: node_index,
+                    output: name.to_owned(),
+                    value: value.clone(),
+                }),
+            }
+        }
+        self.outputs_set.push((
+            context,
+            output.map_or(name, |o| o.name.as_str()).to_owned(),
+            value.clone(),
+        ));
+        match output.and_then(|o| o.target.as_ref()) {
+            Some(crate::graph::Target::Variable(id)) => {
+                self.set_variable_by_id(context, node_index, id, value, false);
+            }
+            Some(crate::graph::Target::Output(workflow_output)) => {
+                self.set_workflow_output(context, workflow_output, value);
+            }
+            None => {}
+        }
+    }
+
+    /// Sets an output of the nearest workflow around `from` that declares it: of the activity that uses it, or of the instance.
+    pub(crate) fn set_workflow_output(&mut self, from: ContextId, name: &str, value: Value) {
+        let composite = self.chain(from).skip(1).find(|(_, c)| {
+            let node = self.graph.node(c.node);
+            node.activity.is_composite()
+                && node
+                    .outputs
+                    .iter()
+                    .any(|o| o.name.eq_ignore_ascii_case(name))
+        });
+        match composite.map(|(id, _)| id) {
+            Some(id) => self.record_output(id, name, value),
+            None => {
+                self.instance.output.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// The recorded output of an activity, by its id or name, as seen from `from`.
+    pub(crate) fn output_from(
+        &self,
+        from: ContextId,
+        activity: &str,
+        output: &str,
+    ) -> Option<Value> {
+        let is_it = |node: NodeIndex| {
+            let node = self.graph.node(node);
+            node.id == activity || node.name.as_deref() == Some(activity)
+        };
+        self.chain(from).find_map(|(_, context)| {
+            let found = context
+                .outputs
+                .iter()
+                .find(|r| r.output.eq_ignore_ascii_case(output) && is_it(r.node))?;
+            Some(found.value.clone())
+        })
+    }
+
+    /// The next number of the instance's own sequence.
+    pub(crate) fn draw(&mut self) -> u64 {
+        self.instance.drawn += 1;
+        splitmix(self.instance.seed ^ self.instance.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+fn declared(context: &Context, node: &crate::graph::Node, place: usize) -> Value {
+    let set = u32::try_from(place)
+        .ok()
+        .and_then(|p| context.variables.get(&p));
+    set.or_else(|| node.variables.get(place).map(|v| &v.default))
+        .cloned()
+        .unwrap_or(Value::Null)
+}
+
+/// What a script of an activity sees.
+pub(crate) struct View<'v, 'a> {
+    pub(crate) run: &'v mut Run<'a>,
+    pub(crate) context: ContextId,
+    pub(crate) node: NodeIndex,
+    pub(crate) arguments: &'v [(String, Value)],
+    pub(crate) outcomes: &'v mut Vec<String>,
+}
+
+impl Scope for View<'_, '_> {
+    fn identity(&self) -> Identity {
+        let instance = &self.run.instance;
+        Identity {
+            definition_id: instance.definition_id.clone(),
+            definition_version_id: instance.version_id.clone(),
+            definition_version: instance.version,
+            instance_id: instance.id.as_str().to_owned(),
+            correlation_id: instance.correlation_id.clone(),
+            name: instance.name.clone(),
+        }
+    }
+
+    fn set_correlation_id(&mut self, id: Option<String>) {
+        self.run.instance.correlation_id = id.filter(|i| !i.is_empty());
+    }
+
+    fn set_name(&mut self, name: Option<String>) {
+        self.run.instance.name = name;
+    }
+
+    fn variable(&self, name: &str) -> Option<Value> {
+        self.run.variable_by_name(self.context, name)
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (_, context) in self.run.chain(self.context) {
+            let declared = self
+                .run
+                .graph
+                .node(context.node)
+                .variables
+                .iter()
+                .map(|v| &v.name);
+            for name in context.locals.iter().map(|(n, _)| n).chain(declared) {
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+        names
+    }
+
+    fn set_variable(&mut self, name: &str, value: Value) {
+        self.run.set_variable_by_name(self.context, name, value);
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        self.run.input_value(self.context, name)
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        let given = self.run.input.keys().chain(self.run.instance.input.keys());
+        let mut names: Vec<String> = self
+            .run
+            .graph
+            .inputs
+            .iter()
+            .map(|i| i.name.clone())
+            .collect();
+        for name in given {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        let mut names = Vec::new();
+        for node in &self.run.graph.nodes {
+            let activity = if node.modern {
+                node.name.as_ref().unwrap_or(&node.id)
+            } else {
+                &node.id
+            };
+            names.extend(
+                node.outputs
+                    .iter()
+                    .map(|o| (activity.clone(), property_name(&o.name))),
+            );
+        }
+        names
+    }
+
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        self.run
+            .output_from(self.context, activity, output.unwrap_or("Result"))
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        Some(self.run.instance.last_result.clone())
+    }
+
+    fn arguments(&self) -> Vec<(String, Value)> {
+        self.arguments.to_vec()
+    }
+
+    fn set_outcomes(&mut self, outcomes: Vec<String>) {
+        *self.outcomes = outcomes;
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.run.environment.now.0
+    }
+
+    fn random(&mut self) -> u64 {
+        self.run.draw()
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        self.run.graph.node(self.node).parent.is_some()
+            && !self.run.is_in_composite(self.context)
+            && self.run.graph.inputs.iter().any(|i| i.name == name)
+    }
+}
