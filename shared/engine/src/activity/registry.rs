@@ -86,10 +86,10 @@ pub fn resolve(
             .integer("version")
             .and_then(|v| u32::try_from(v).ok()),
     };
-    if reference.version_id.is_none() {
-        if let Some(built_in) = built_ins().get(type_name) {
-            return (Kind::BuiltIn(built_in), None);
-        }
+    if reference.version_id.is_none()
+        && let Some(built_in) = built_ins().get(type_name)
+    {
+        return (Kind::BuiltIn(built_in), None);
     }
     match children.find(&reference) {
         Some(definition) => (Kind::Composite(definition), None),

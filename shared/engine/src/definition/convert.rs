@@ -28,10 +28,9 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
     if let (Value::String(text), false) = (
         &value,
         matches!(wanted, DataType::String | DataType::Object),
-    ) {
-        if text.trim().is_empty() {
-            return Ok(Value::Null);
-        }
+    ) && text.trim().is_empty()
+    {
+        return Ok(Value::Null);
     }
     match wanted {
         DataType::Object => Ok(value),
@@ -46,7 +45,11 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
         DataType::Json => Ok(parsed(value)),
         DataType::Map => match parsed(value) {
             map @ Value::Object(_) => Ok(map),
-            other => Err(failure(&other, "ObjectDictionary")),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)) => Err(failure(&other, "ObjectDictionary")),
         },
         DataType::List(of) => list(value, of),
     }
@@ -192,7 +195,11 @@ fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
             .map(|item| convert(item, of))
             .collect::<Result<_, _>>()
             .map(Value::Array),
-        single => Ok(Value::Array(vec![convert(single, of)?])),
+        single @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => Ok(Value::Array(vec![convert(single, of)?])),
     }
 }
 

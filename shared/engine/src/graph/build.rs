@@ -58,28 +58,28 @@ impl<F: Fn(&Reference) -> Option<Arc<Definition>>> Children for F {
 
 /// What is known of the workflow whose activities are being read.
 #[derive(Debug, Clone)]
-struct Frame {
+pub(super) struct Frame {
     modern: bool,
-    outputs: Vec<String>,
-    is_log_excluded: bool,
+    pub(super) outputs: Vec<String>,
+    pub(super) is_log_excluded: bool,
 }
 
 /// Builds a graph. Activities use it to read their own properties and children.
 pub struct Builder<'a> {
-    expressions: &'a Expressions,
-    children: &'a dyn Children,
-    nodes: Vec<Node>,
-    problems: Vec<Problem>,
-    bindings: Vec<(String, u32)>,
-    missing: Vec<Reference>,
-    frames: Vec<Frame>,
-    using: Vec<String>,
-    scope: Vec<BTreeSet<String>>,
-    path: String,
-    current: NodeIndex,
-    depth: usize,
-    counters: BTreeMap<String, u32>,
-    ids: BTreeSet<String>,
+    pub(super) expressions: &'a Expressions,
+    pub(super) children: &'a dyn Children,
+    pub(super) nodes: Vec<Node>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) bindings: Vec<(String, u32)>,
+    pub(super) missing: Vec<Reference>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) using: Vec<String>,
+    pub(super) scope: Vec<BTreeSet<String>>,
+    pub(super) path: String,
+    pub(super) current: NodeIndex,
+    pub(super) depth: usize,
+    pub(super) counters: BTreeMap<String, u32>,
+    pub(super) ids: BTreeSet<String>,
 }
 
 impl Graph {
@@ -284,107 +284,6 @@ impl<'a> Builder<'a> {
             .collect();
     }
 
-    fn inputs(&mut self, fields: Fields<'_>, descriptor: &Descriptor) -> Vec<Input> {
-        let excluded = self.frames.last().is_some_and(|f| f.is_log_excluded);
-        let mut inputs = Vec::with_capacity(descriptor.inputs.len());
-        for input in &descriptor.inputs {
-            let expression = self.input(fields, &input.name, &input.data_type);
-            inputs.push(Input {
-                is_logged: !input.is_sensitive
-                    && activity::is_logged(fields, "inputs", &input.name, excluded),
-                name: input.name.clone(),
-                data_type: input.data_type.clone(),
-                expression,
-                default: input.default.clone(),
-                is_lazy: input.is_lazy,
-                is_sensitive: input.is_sensitive,
-            });
-        }
-        inputs
-    }
-
-    /// Reads the wrapped input `name` of an activity's JSON.
-    pub fn input(
-        &mut self,
-        fields: Fields<'_>,
-        name: &str,
-        data_type: &DataType,
-    ) -> Option<Expression> {
-        let json = fields.get(name)?;
-        let depth = self.enter(name);
-        let found = if json.is_object() {
-            let wrapped = Fields::of(json);
-            if wrapped.get("expression").is_some() {
-                self.expression(wrapped.object("expression"), data_type)
-            } else if wrapped.get("typeName").is_none()
-                && wrapped.get("type").is_none()
-                && wrapped.get("memoryReference").is_none()
-            {
-                // A bare object: the value itself.
-                Some(expression::literal(json.clone(), data_type))
-            } else {
-                None
-            }
-        } else {
-            Some(expression::literal(json.clone(), data_type))
-        };
-        self.leave(depth);
-        found
-    }
-
-    /// Reads `{"type", "value"}`; what is wrong with it becomes a problem of the definition.
-    pub fn expression(&mut self, json: Fields<'_>, data_type: &DataType) -> Option<Expression> {
-        match expression::read(json, data_type, self.expressions) {
-            Ok(Some(Expression::Variable(id))) => {
-                if !self.scope.iter().any(|s| s.contains(&id)) {
-                    self.warn(
-                        "unknownVariable",
-                        format!("there is no variable with the id `{id}` in scope"),
-                    );
-                }
-                Some(Expression::Variable(id))
-            }
-            Ok(Some(Expression::Invalid(message))) => {
-                self.warn("badValue", message.to_string());
-                Some(Expression::Invalid(message))
-            }
-            Ok(found) => found,
-            Err(problem) => {
-                self.problem(problem.code, problem.message.clone());
-                Some(Expression::Invalid(problem.message.into()))
-            }
-        }
-    }
-
-    fn outputs(&mut self, fields: Fields<'_>, descriptor: &Descriptor) -> Vec<Output> {
-        let excluded = self.frames.last().is_some_and(|f| f.is_log_excluded);
-        descriptor
-            .outputs
-            .iter()
-            .map(|output| {
-                let id = fields
-                    .object(&output.name)
-                    .object("memoryReference")
-                    .text("id");
-                let target = id.and_then(|id| {
-                    if self.scope.iter().any(|s| s.contains(&id)) {
-                        Some(Target::Variable(id))
-                    } else if self.frames.last().is_some_and(|f| f.outputs.contains(&id)) {
-                        Some(Target::Output(id))
-                    } else {
-                        None
-                    }
-                });
-                Output {
-                    is_logged: activity::is_logged(fields, "outputs", &output.name, excluded),
-                    name: output.name.clone(),
-                    data_type: output.data_type.clone(),
-                    target,
-                }
-            })
-            .collect()
-    }
-
     /// Adds the activity in a property, such as `body` or `then`.
     pub fn child(&mut self, fields: Fields<'_>, property: &str) -> Option<NodeIndex> {
         let json = fields.get(property)?;
@@ -485,53 +384,6 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn has_variable(&self, id: &str) -> bool {
         self.scope.iter().any(|s| s.contains(id))
-    }
-
-    fn finish(mut self, definition: &Definition) -> Graph {
-        activity::workflow::name_workflows(&mut self.nodes);
-        for index in 0..self.nodes.len() {
-            let parent_id = self
-                .nodes
-                .get(index)
-                .and_then(|n| n.parent)
-                .and_then(|p| self.nodes.get(p.0 as usize))
-                .map(|p| p.node_id.clone());
-            if let Some(node) = self.nodes.get_mut(index) {
-                node.node_id =
-                    parent_id.map_or_else(|| node.id.clone(), |p| format!("{p}:{}", node.id));
-            }
-        }
-        let mut by_node_id = BTreeMap::new();
-        let mut by_activity_id = BTreeMap::new();
-        let mut declared = BTreeMap::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            let index = NodeIndex(u32::try_from(index).unwrap_or(u32::MAX));
-            by_node_id.entry(node.node_id.clone()).or_insert(index);
-            by_activity_id.entry(node.id.clone()).or_insert(index);
-            for (place, variable) in node.variables.iter().enumerate() {
-                declared
-                    .entry(variable.id.clone())
-                    .or_insert((index, place));
-            }
-        }
-        crate::validate::arguments(definition, &mut self.problems);
-        Graph {
-            definition_id: definition.definition_id.clone().unwrap_or_default(),
-            version_id: definition.version_id.clone().unwrap_or_default(),
-            version: definition.version,
-            name: definition.name.clone(),
-            nodes: self.nodes,
-            inputs: definition.inputs.clone(),
-            outputs: definition.outputs.clone(),
-            incident_strategy: definition.options.incident_strategy,
-            commit_strategy: definition.options.commit_strategy,
-            problems: self.problems,
-            bindings: self.bindings,
-            missing: self.missing,
-            by_node_id,
-            by_activity_id,
-            variables: declared,
-        }
     }
 }
 

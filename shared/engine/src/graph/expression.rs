@@ -34,6 +34,10 @@ pub struct ExpressionProblem {
 }
 
 /// Reads `{"type": …, "value": …}` for an input of the given type. `None`: null, the activity's default applies.
+///
+/// # Errors
+///
+/// [`ExpressionProblem`] for a script that is not a program, and for languages that are not run here.
 pub fn read(
     json: Fields<'_>,
     wanted: &DataType,

@@ -5,6 +5,8 @@
 
 mod build;
 pub mod expression;
+mod finish;
+mod property;
 mod trigger;
 
 use std::collections::BTreeMap;

@@ -22,9 +22,6 @@ pub struct Cx<'r, 'a> {
     pub(crate) outcomes: Vec<String>,
 }
 
-/// Names the bookmark with which a background activity is put off to a burst of its own.
-pub(crate) const BACKGROUND: &str = "BackgroundActivity";
-
 impl<'r, 'a> Cx<'r, 'a> {
     pub(crate) fn new(run: &'r mut Run<'a>, context: ContextId, node: NodeIndex) -> Self {
         Self {
@@ -163,7 +160,11 @@ impl<'r, 'a> Cx<'r, 'a> {
     pub fn text(&mut self, name: &str) -> Result<Option<String>, Fault> {
         Ok(match self.input(name)? {
             Value::Null => None,
-            value => Some(text_of(value)),
+            value @ (Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => Some(text_of(value)),
         })
     }
 
@@ -249,96 +250,6 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.set_workflow_output(self.context, name, value);
     }
 
-    /// Queues a child.
-    pub fn schedule(&mut self, node: NodeIndex) {
-        self.schedule_with(node, 0, Vec::new());
-    }
-
-    /// Queues a child with a mark, which comes back when it ends, and variables that it and what is below it see.
-    pub fn schedule_with(&mut self, node: NodeIndex, tag: i64, locals: Vec<Local>) {
-        if let Some(context) = self.run.instance.contexts.get_mut(&self.context) {
-            context.children_open += 1;
-        }
-        self.run.instance.queue.push_back(Work {
-            node,
-            owner: Some(self.context),
-            tag,
-            locals,
-            existing: None,
-        });
-    }
-
-    /// How many children are scheduled and not ended.
-    #[must_use]
-    pub fn children_open(&self) -> u32 {
-        self.context().map_or(0, |c| c.children_open)
-    }
-
-    /// Whether a direct child has failed.
-    #[must_use]
-    pub fn has_faulted_child(&self) -> bool {
-        self.context().is_some_and(|c| c.faults > 0)
-            && self
-                .run
-                .instance
-                .contexts
-                .values()
-                .any(|c| c.owner == Some(self.context) && (c.is_faulted || c.faults > 0))
-    }
-
-    /// Whether the child activity is queued.
-    #[must_use]
-    pub fn is_queued(&self, node: NodeIndex) -> bool {
-        self.run
-            .instance
-            .queue
-            .iter()
-            .any(|w| w.owner == Some(self.context) && w.node == node)
-    }
-
-    /// Whether the child activity is queued or active.
-    #[must_use]
-    pub fn is_open(&self, node: NodeIndex) -> bool {
-        self.is_queued(node)
-            || self
-                .run
-                .instance
-                .contexts
-                .values()
-                .any(|c| c.owner == Some(self.context) && c.node == node)
-    }
-
-    /// Cancels executions of a child activity, without being told of it.
-    pub fn cancel_child(&mut self, node: NodeIndex) {
-        let owner = Some(self.context);
-        let before = self.run.instance.queue.len();
-        self.run
-            .instance
-            .queue
-            .retain(|w| !(w.owner == owner && w.node == node));
-        let mut ended = u32::try_from(before - self.run.instance.queue.len()).unwrap_or(0);
-        let active: Vec<_> = self
-            .run
-            .instance
-            .contexts
-            .iter()
-            .filter(|(_, c)| c.owner == owner && c.node == node && !c.is_faulted)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in active {
-            self.run.cancel(id);
-            ended += 1;
-        }
-        if let Some(context) = self.run.instance.contexts.get_mut(&self.context) {
-            context.children_open = context.children_open.saturating_sub(ended);
-        }
-    }
-
-    /// Cancels all children.
-    pub fn cancel_children(&mut self) {
-        self.run.cancel_children(self.context);
-    }
-
     /// What the activity remembers.
     pub fn memory(&mut self) -> &mut Memory {
         match self.run.instance.contexts.get_mut(&self.context) {
@@ -359,159 +270,6 @@ impl<'r, 'a> Cx<'r, 'a> {
     /// Remembers a count.
     pub fn set_count(&mut self, count: i64) {
         *self.memory() = Memory::Count(count);
-    }
-
-    /// Whether a `Break` was seen below.
-    #[must_use]
-    pub fn is_broken(&self) -> bool {
-        self.context().is_some_and(|c| c.is_broken)
-    }
-
-    /// Sends `Break` outwards: everyone on the way notes it, the nearest loop stops it.
-    pub fn send_break(&mut self) {
-        let mut at = self.context().and_then(|c| c.owner);
-        while let Some(id) = at {
-            let Some(context) = self.run.instance.contexts.get_mut(&id) else {
-                return;
-            };
-            context.is_broken = true;
-            at = context.owner;
-            if self.run.graph.node(context.node).activity.is_loop() {
-                return;
-            }
-        }
-    }
-
-    /// Ends the nearest composite around this activity, with outcomes; what is pending inside is cancelled.
-    pub fn complete_composite(&mut self, outcomes: Outcomes) {
-        let mut at = self.context().and_then(|c| c.owner);
-        while let Some(id) = at {
-            let Some(context) = self.run.instance.contexts.get(&id) else {
-                return;
-            };
-            at = context.owner;
-            if self
-                .run
-                .graph
-                .node(context.node)
-                .activity
-                .ends_on_complete()
-            {
-                self.run.complete(id, outcomes);
-                return;
-            }
-        }
-    }
-
-    /// Ends the instance as finished, whatever else it is doing.
-    pub fn finish(&mut self) {
-        self.run.instance.queue.clear();
-        self.run.end(crate::instance::SubStatus::Finished);
-        self.run.is_finishing = true;
-    }
-
-    /// Waits for a stimulus that is found by name and payload.
-    pub fn wait_for_stimulus(&mut self, name: &str, hashed: &Value, payload: Value) -> BookmarkId {
-        let hash = stimulus_hash(name, hashed);
-        self.wait(name, Wait::Stimulus { hash }, payload, true)
-    }
-
-    /// Waits for a point in time.
-    pub fn wait_until(&mut self, due: Timestamp, payload: Value) -> BookmarkId {
-        let name = self.node().type_name.clone();
-        self.wait(&name, Wait::Timer { due }, payload, true)
-    }
-
-    /// Waits for somebody who knows the bookmark.
-    pub fn wait_for_resume(&mut self, payload: Value, auto_burn: bool) -> BookmarkId {
-        let name = self.node().type_name.clone();
-        self.wait(&name, Wait::Direct, payload, auto_burn)
-    }
-
-    /// Asks the shell to make a call and waits for its answer. Under `runAsynchronously` the call is made in the background.
-    pub fn call(&mut self, request: Request) -> BookmarkId {
-        let name = self.node().type_name.clone();
-        let id = self.wait(&name, Wait::Call(Box::new(request)), Value::Null, true);
-        if self.run.is_in_background(self.context) {
-            self.run.calls.retain(|c| c.bookmark != id);
-            self.run.effects.push(Effect::CallInBackground {
-                bookmark: id.clone(),
-            });
-        }
-        id
-    }
-
-    fn wait(&mut self, name: &str, wait: Wait, payload: Value, auto_burn: bool) -> BookmarkId {
-        let serial = self.run.instance.serial();
-        let id = BookmarkId::from(hex(mix(self.run.instance.id.as_str(), serial)));
-        self.run.bookmark(Bookmark {
-            id: id.clone(),
-            name: name.to_owned(),
-            wait,
-            payload,
-            context: self.context,
-            auto_burn,
-            created_at: self.run.environment.now,
-        });
-        id
-    }
-
-    /// Changes the payload of an open bookmark.
-    pub fn set_bookmark_payload(&mut self, id: &BookmarkId, payload: Value) {
-        if let Some(bookmark) = self.run.instance.bookmarks.iter_mut().find(|b| &b.id == id) {
-            bookmark.payload = payload;
-        }
-    }
-
-    /// Removes a bookmark of this activity.
-    pub fn burn(&mut self, id: &BookmarkId) {
-        self.run.burn(id);
-    }
-
-    /// Asks for something after the commit.
-    pub fn effect(&mut self, effect: Effect) {
-        self.run.effects.push(effect);
-    }
-
-    /// The id of a new child instance: the same if this step is repeated.
-    pub fn child_instance(&mut self) -> InstanceId {
-        let serial = self.run.instance.serial();
-        self.run.instance.children.push(serial);
-        self.run.instance.child_id(serial)
-    }
-
-    /// A fresh serial number, for ids that must be the same if this step is repeated.
-    pub fn serial(&mut self) -> u64 {
-        self.run.instance.serial()
-    }
-
-    /// A number of the instance's own sequence, as scripts draw them.
-    pub fn random(&mut self) -> u64 {
-        self.run.draw()
-    }
-
-    /// Resumes other bookmarks of this same instance that wait for a stimulus; they are handled after the running activity.
-    pub fn stimulate_self(
-        &mut self,
-        name: &str,
-        hashed: &Value,
-        input: &Map<String, Value>,
-    ) -> usize {
-        let hash = stimulus_hash(name, hashed);
-        let waiting: Vec<_> = self
-            .run
-            .instance
-            .bookmarks
-            .iter()
-            .filter(|b| b.hash() == Some(hash.as_str()))
-            .map(|b| b.id.clone())
-            .collect();
-        let outer = std::mem::take(&mut self.run.input);
-        for id in &waiting {
-            self.run.resume(id, input.clone());
-        }
-        self.run.input = outer;
-        waiting.len()
     }
 
     /// Writes a line of text for whoever watches.
@@ -551,17 +309,5 @@ impl<'r, 'a> Cx<'r, 'a> {
                 .as_bool()
                 .unwrap_or(false)),
         }
-    }
-
-    pub(crate) fn move_to_background(&mut self) -> Result<Then, Fault> {
-        let due = self.now();
-        self.run.journal_put_off(self.context, self.node);
-        self.wait(
-            BACKGROUND,
-            Wait::Timer { due },
-            json!({ "JobId": self.run.instance.next_serial }),
-            true,
-        );
-        Ok(Then::Wait)
     }
 }

@@ -3,12 +3,15 @@
 //! Pure: the same graph, instance, stimulus and environment give the same transition, byte for byte.
 
 mod cancel;
+mod child;
 mod complete;
 mod cx;
 mod evaluate;
 mod fault;
+mod rest;
 mod run;
 mod scope;
+mod wait;
 
 use dormouse_expressions::Expressions;
 use serde_json::{Map, Value};

@@ -136,10 +136,10 @@ impl Run<'_> {
 
     /// An input by name: inside a workflow used as an activity a variable of that name comes first.
     pub(crate) fn input_value(&self, from: ContextId, name: &str) -> Option<Value> {
-        if self.is_in_composite(from) {
-            if let Some(value) = self.variable_by_name(from, name) {
-                return Some(value);
-            }
+        if self.is_in_composite(from)
+            && let Some(value) = self.variable_by_name(from, name)
+        {
+            return Some(value);
         }
         let by_name = |map: &serde_json::Map<String, Value>| {
             map.get(name)

@@ -19,7 +19,11 @@ pub(crate) enum Join {
     Any,
 }
 
-/// Token mode's rule for an activity.
+/// Token mode's rule for an activity. Elsa's names.
+#[allow(
+    clippy::enum_variant_names,
+    reason = "one of Elsa's merge modes is called Merge"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
     Stream,
@@ -75,10 +79,10 @@ impl Flowchart {
         let mut connections: Vec<Connection> = Vec::new();
         for (number, json) in fields.list("connections").into_iter().enumerate() {
             let depth = builder.enter(&format!("connections[{number}]"));
-            if let Some(connection) = connect(builder, Fields::of(json), &places) {
-                if !connections.contains(&connection) {
-                    connections.push(connection);
-                }
+            if let Some(connection) = connect(builder, Fields::of(json), &places)
+                && !connections.contains(&connection)
+            {
+                connections.push(connection);
             }
             builder.leave(depth);
         }
@@ -146,11 +150,11 @@ impl Flowchart {
                 if let Some(i) = plan.inbound.get_mut(target) {
                     i.push(number);
                 }
-                if let Some(reached) = plan.is_reached.get_mut(target) {
-                    if !*reached {
-                        *reached = true;
-                        queue.push_back(target);
-                    }
+                if let Some(reached) = plan.is_reached.get_mut(target)
+                    && !*reached
+                {
+                    *reached = true;
+                    queue.push_back(target);
                 }
             }
         }
@@ -223,10 +227,10 @@ fn leads_to(forward: &[Vec<usize>], from: usize, to: usize) -> bool {
         if at == to {
             return true;
         }
-        if let Some(s) = seen.get_mut(at) {
-            if std::mem::replace(s, true) {
-                continue;
-            }
+        if let Some(s) = seen.get_mut(at)
+            && std::mem::replace(s, true)
+        {
+            continue;
         }
         stack.extend(forward.get(at).into_iter().flatten());
     }
@@ -241,7 +245,8 @@ fn connect(
 ) -> Option<Connection> {
     let end = |name: &str, old_port: &str| match json.get(name)? {
         Value::String(id) => Some((id.clone(), json.text(old_port))),
-        object => {
+        Value::Null => None,
+        object @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             let end = Fields::of(object);
             Some((end.text("activity")?, end.text("port")))
         }

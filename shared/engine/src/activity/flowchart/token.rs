@@ -154,10 +154,11 @@ impl Flowchart {
                 })
             })
         };
-        if let Some(node) = self.activities.get(target) {
-            if (inbound.len() <= 1 || inbound.iter().all(holds)) && !cx.is_queued(*node) {
-                cx.schedule(*node);
-            }
+        if let Some(node) = self.activities.get(target)
+            && (inbound.len() <= 1 || inbound.iter().all(holds))
+            && !cx.is_queued(*node)
+        {
+            cx.schedule(*node);
         }
     }
 

@@ -1,0 +1,132 @@
+//! How an activity waits, and what it asks for outside its instance.
+
+use serde_json::{Map, Value, json};
+
+use super::{Cx, Fault, Then};
+use crate::call::Request;
+use crate::effect::Effect;
+use crate::graph::stimulus_hash;
+use crate::id::{BookmarkId, InstanceId, hex, mix};
+use crate::instance::{Bookmark, Wait};
+use crate::time::Timestamp;
+
+/// Names the bookmark with which a background activity is put off to a burst of its own.
+pub(crate) const BACKGROUND: &str = "BackgroundActivity";
+
+impl Cx<'_, '_> {
+    /// Waits for a stimulus that is found by name and payload.
+    pub fn wait_for_stimulus(&mut self, name: &str, hashed: &Value, payload: Value) -> BookmarkId {
+        let hash = stimulus_hash(name, hashed);
+        self.wait(name, Wait::Stimulus { hash }, payload, true)
+    }
+
+    /// Waits for a point in time.
+    pub fn wait_until(&mut self, due: Timestamp, payload: Value) -> BookmarkId {
+        let name = self.node().type_name.clone();
+        self.wait(&name, Wait::Timer { due }, payload, true)
+    }
+
+    /// Waits for somebody who knows the bookmark.
+    pub fn wait_for_resume(&mut self, payload: Value, auto_burn: bool) -> BookmarkId {
+        let name = self.node().type_name.clone();
+        self.wait(&name, Wait::Direct, payload, auto_burn)
+    }
+
+    /// Asks the shell to make a call and waits for its answer. Under `runAsynchronously` the call is made in the background.
+    pub fn call(&mut self, request: Request) -> BookmarkId {
+        let name = self.node().type_name.clone();
+        let id = self.wait(&name, Wait::Call(Box::new(request)), Value::Null, true);
+        if self.run.is_in_background(self.context) {
+            self.run.calls.retain(|c| c.bookmark != id);
+            self.run.effects.push(Effect::CallInBackground {
+                bookmark: id.clone(),
+            });
+        }
+        id
+    }
+
+    fn wait(&mut self, name: &str, wait: Wait, payload: Value, auto_burn: bool) -> BookmarkId {
+        let serial = self.run.instance.serial();
+        let id = BookmarkId::from(hex(mix(self.run.instance.id.as_str(), serial)));
+        self.run.bookmark(Bookmark {
+            id: id.clone(),
+            name: name.to_owned(),
+            wait,
+            payload,
+            context: self.context,
+            auto_burn,
+            created_at: self.run.environment.now,
+        });
+        id
+    }
+
+    /// Changes the payload of an open bookmark.
+    pub fn set_bookmark_payload(&mut self, id: &BookmarkId, payload: Value) {
+        if let Some(bookmark) = self.run.instance.bookmarks.iter_mut().find(|b| &b.id == id) {
+            bookmark.payload = payload;
+        }
+    }
+
+    /// Removes a bookmark of this activity.
+    pub fn burn(&mut self, id: &BookmarkId) {
+        self.run.burn(id);
+    }
+
+    /// Asks for something after the commit.
+    pub fn effect(&mut self, effect: Effect) {
+        self.run.effects.push(effect);
+    }
+
+    /// The id of a new child instance: the same if this step is repeated.
+    pub fn child_instance(&mut self) -> InstanceId {
+        let serial = self.run.instance.serial();
+        self.run.instance.children.push(serial);
+        self.run.instance.child_id(serial)
+    }
+
+    /// A fresh serial number, for ids that must be the same if this step is repeated.
+    pub fn serial(&mut self) -> u64 {
+        self.run.instance.serial()
+    }
+
+    /// A number of the instance's own sequence, as scripts draw them.
+    pub fn random(&mut self) -> u64 {
+        self.run.draw()
+    }
+
+    /// Resumes other bookmarks of this same instance that wait for a stimulus; they are handled after the running activity.
+    pub fn stimulate_self(
+        &mut self,
+        name: &str,
+        hashed: &Value,
+        input: &Map<String, Value>,
+    ) -> usize {
+        let hash = stimulus_hash(name, hashed);
+        let waiting: Vec<_> = self
+            .run
+            .instance
+            .bookmarks
+            .iter()
+            .filter(|b| b.hash() == Some(hash.as_str()))
+            .map(|b| b.id.clone())
+            .collect();
+        let outer = std::mem::take(&mut self.run.input);
+        for id in &waiting {
+            self.run.resume(id, input.clone());
+        }
+        self.run.input = outer;
+        waiting.len()
+    }
+
+    pub(crate) fn move_to_background(&mut self) -> Result<Then, Fault> {
+        let due = self.now();
+        self.run.journal_put_off(self.context, self.node);
+        self.wait(
+            BACKGROUND,
+            Wait::Timer { due },
+            json!({ "JobId": self.run.instance.next_serial }),
+            true,
+        );
+        Ok(Then::Wait)
+    }
+}
