@@ -6,11 +6,9 @@ use std::sync::Arc;
 use dormouse_expressions::Expressions;
 use serde_json::Value;
 
-use super::expression::{self, Expression};
-use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem, Target};
-use crate::activity::{self, Descriptor};
+use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
+use crate::activity::{self};
 use crate::definition::Definition;
-use crate::definition::data_type::DataType;
 use crate::definition::declaration::{Argument, Variable, variables};
 use crate::definition::fields::Fields;
 use crate::definition::name::camel_case;

@@ -1,15 +1,14 @@
 //! What an activity works with while it runs.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{Fault, Outcomes, Run, Then};
-use crate::call::{HttpResponse, Request};
+use super::{Fault, Run};
+use crate::call::HttpResponse;
 use crate::definition::convert::text_of;
 use crate::definition::data_type::DataType;
-use crate::effect::Effect;
-use crate::graph::{Graph, Node, NodeIndex, stimulus_hash};
-use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
-use crate::instance::{Bookmark, Context, Local, Memory, Wait, Work};
+use crate::graph::{Graph, Node, NodeIndex};
+use crate::id::{ContextId, InstanceId};
+use crate::instance::{Context, Memory};
 use crate::time::{Timestamp, parse_duration_ms};
 
 /// An activity's view of the run: its inputs, its children, its bookmarks, and what it may cause.
@@ -65,7 +64,7 @@ impl<'r, 'a> Cx<'r, 'a> {
     }
 
     /// This execution's state.
-    fn context(&self) -> Option<&Context> {
+    pub(super) fn context(&self) -> Option<&Context> {
         self.run.instance.contexts.get(&self.context)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::wait::BACKGROUND;
-use super::{Cx, Environment, Fault, Next, Then, Transition, end_of};
+use super::{Cx, Environment, Fault, Next, Then, Transition};
 use crate::call::{Answer, Call, HttpResponse};
 use crate::effect::Effect;
 use crate::graph::{Graph, NodeIndex, ROOT};
