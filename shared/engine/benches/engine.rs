@@ -16,11 +16,24 @@ use serde_json::json;
 
 fn main() {
     let expressions = Expressions::default();
-    println!("{:<44} {:>14} {:>12}", "engine", "activities/s", "µs/instance");
+    println!(
+        "{:<44} {:>14} {:>12}",
+        "engine", "activities/s", "µs/instance"
+    );
     for nodes in [3, 10, 100, 1_000] {
-        measure(&format!("flowchart of {nodes}"), &chain(nodes), &expressions, nodes);
+        measure(
+            &format!("flowchart of {nodes}"),
+            &chain(nodes),
+            &expressions,
+            nodes,
+        );
     }
-    measure("braided flowchart, 100 rows of 3", &braid(100), &expressions, 300);
+    measure(
+        "braided flowchart, 100 rows of 3",
+        &braid(100),
+        &expressions,
+        300,
+    );
 }
 
 fn chain(nodes: usize) -> serde_json::Value {
@@ -52,7 +65,10 @@ fn connect(from: usize, to: usize) -> serde_json::Value {
     json!({ "source": { "activity": format!("line{from}"), "port": "Done" }, "target": { "activity": format!("line{to}"), "port": "In" } })
 }
 
-fn flowchart(activities: Vec<serde_json::Value>, connections: Vec<serde_json::Value>) -> serde_json::Value {
+fn flowchart(
+    activities: Vec<serde_json::Value>,
+    connections: Vec<serde_json::Value>,
+) -> serde_json::Value {
     json!({ "definitionId": "bench", "root": { "type": "Elsa.Flowchart", "id": "flow", "activities": activities, "connections": connections } })
 }
 
@@ -74,7 +90,11 @@ fn measure(name: &str, json: &serde_json::Value, expressions: &Expressions, node
                 break;
             }
         }
-        assert!(instance.is_ended() && lines == nodes, "{name}: {:?}, {lines} lines", instance.incidents);
+        assert!(
+            instance.is_ended() && lines == nodes,
+            "{name}: {:?}, {lines} lines",
+            instance.incidents
+        );
         instance
     };
     for number in 0..100 {

@@ -1,11 +1,11 @@
 //! From a definition's JSON to a [`Graph`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use dormouse_expressions::Expressions;
 use serde_json::Value;
 
+use super::children::{Children, Reference};
 use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
 use crate::activity::{self};
 use crate::definition::Definition;
@@ -17,42 +17,6 @@ use crate::definition::name::camel_case;
 pub const DEPTH_MAX: usize = 128;
 /// The most activities of one graph.
 pub const NODES_MAX: usize = 50_000;
-
-/// A workflow that another one uses as an activity, by everything the file says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reference {
-    /// The activity type, in either of Elsa's spellings.
-    pub type_name: String,
-    /// The exact version's id.
-    pub version_id: Option<String>,
-    /// The definition's id.
-    pub definition_id: Option<String>,
-    /// The version's number.
-    pub version: Option<u32>,
-}
-
-/// Finds the workflows that are used as activities.
-///
-/// Order of resolution as in Elsa: the version id, then the definition id with the recorded version, the published
-/// one, the latest one, then the type name.
-pub trait Children {
-    /// The definition, or `None` if there is no such workflow.
-    fn find(&self, reference: &Reference) -> Option<Arc<Definition>>;
-}
-
-/// No workflows to use.
-impl Children for () {
-    fn find(&self, _reference: &Reference) -> Option<Arc<Definition>> {
-        None
-    }
-}
-
-/// Workflows by whatever finds them.
-impl<F: Fn(&Reference) -> Option<Arc<Definition>>> Children for F {
-    fn find(&self, reference: &Reference) -> Option<Arc<Definition>> {
-        self(reference)
-    }
-}
 
 /// What is known of the workflow whose activities are being read.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@
 //! node that faults when it runs, and every problem is listed.
 
 mod build;
+mod children;
 pub mod expression;
 mod finish;
 mod property;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use build::{Builder, Children, DEPTH_MAX, NODES_MAX, Reference, argument_property};
+pub use build::{Builder, DEPTH_MAX, NODES_MAX, argument_property};
+pub use children::{Children, Reference};
 pub use expression::Expression;
 pub use trigger::{Recurrence, Trigger, stimulus_hash};
 
