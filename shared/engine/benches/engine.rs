@@ -2,6 +2,13 @@
 //!
 //! A flowchart of WriteLines in a row, from the first burst to the end, and the same with encoding and decoding.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a bench prints, reads the clock, and may stop at once"
+)]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
