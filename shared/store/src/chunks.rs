@@ -30,6 +30,38 @@ impl Chunk {
         self.first + self.lines.len() as u64
     }
 
+    /// The same lines as one or more chunks of at most about `bytes_max` bytes each.
+    pub(crate) fn pieces(self, bytes_max: usize) -> Vec<Self> {
+        let Self {
+            commit,
+            fence,
+            at_ms,
+            first,
+            lines,
+        } = self;
+        let empty = |first| Self {
+            commit,
+            fence,
+            at_ms,
+            first,
+            lines: Vec::new(),
+        };
+        let mut pieces = Vec::new();
+        let mut piece = empty(first);
+        let mut size = 0;
+        for line in lines {
+            if size + line.len() > bytes_max && !piece.lines.is_empty() {
+                let next = empty(piece.end());
+                pieces.push(std::mem::replace(&mut piece, next));
+                size = 0;
+            }
+            size += line.len() + 5;
+            piece.lines.push(line);
+        }
+        pieces.push(piece);
+        pieces
+    }
+
     /// The chunk with its length before it.
     pub(crate) fn frame(&self) -> Result<Bytes, StoreError> {
         let body = body::encode("journal", self)?;
@@ -80,6 +112,19 @@ mod tests {
         };
         let frames: Bytes = [one.frame().unwrap(), two.frame().unwrap()].concat().into();
         assert_eq!((one.end(), two.end()), (2, 2));
+        let pieces = Chunk {
+            lines: vec![Bytes::from_static(b"0123456789"); 5],
+            ..one.clone()
+        }
+        .pieces(30);
+        assert_eq!(
+            pieces
+                .iter()
+                .map(|p| (p.first, p.lines.len()))
+                .collect::<Vec<_>>(),
+            [(0, 2), (2, 2), (4, 1)]
+        );
+        assert_eq!(two.clone().pieces(30), [two.clone()]);
         assert_eq!(read(&frames).unwrap(), [one, two]);
         assert!(read(&frames.slice(..frames.len() - 1)).is_err());
         assert!(read(&Bytes::new()).unwrap().is_empty());

@@ -1,9 +1,25 @@
 //! Deleting an instance: a tombstone first, which refuses every later write, then what lies about.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+
+use crate::body;
+use crate::bookmark;
 use crate::error::StoreError;
-use crate::outbox::{Effect, OutboxKey};
+use crate::instance::{self, HeadItem, Stored, head_key, number, wf_partition};
+use crate::outbox::{self, Effect, OutboxKey};
+use crate::send::refused_without_reason;
+use crate::state::StatePlace;
 use crate::store::Store;
+use crate::table::{
+    Attributes, Change, Condition, Item, Key, Query, TableError, Value, Write, Written,
+};
 use crate::tenant::Tenant;
+use crate::uniqueness;
+
+/// How often a delete is tried while others commit.
+const ATTEMPTS_MAX: u32 = 8;
 
 /// What became of a delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +33,7 @@ pub enum Deleted {
 }
 
 impl Store {
-    /// Deletes an instance, whoever works on it: the tombstone has the next fence. `effects` should have one that
+    /// Deletes an instance, whoever works on it: nobody's fence is good any more. `effects` should have one that
     /// calls [`Self::clean_deleted`] until it is done. One read and one atomic write.
     ///
     /// # Errors
@@ -30,8 +46,44 @@ impl Store {
         now_ms: i64,
         effects: &[Effect],
     ) -> Result<Deleted, StoreError> {
-        let _ = (tenant, instance_id, now_ms, effects);
-        todo!()
+        let key = head_key(tenant, instance_id)?;
+        let shards = self.config().outbox_shards;
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(item) = self.table().get(&key).await? else {
+                return Ok(Deleted::NotFound);
+            };
+            let stored = match instance::from_item(&item)? {
+                HeadItem::Tombstone => return Ok(Deleted::Already),
+                HeadItem::Placeholder { .. } => return Ok(Deleted::NotFound),
+                HeadItem::Instance(stored) => stored,
+            };
+            let as_read = Condition::All(vec![
+                Condition::Equals("fe".into(), number(stored.head.fence)),
+                Condition::Equals("cn".into(), number(stored.head.commit)),
+            ]);
+            let attributes = tombstone(&stored, now_ms)?;
+            let mut writes = vec![Write::Put(
+                Item {
+                    key: key.clone(),
+                    attributes,
+                },
+                as_read,
+            )];
+            let source = (instance_id, stored.head.commit + 1);
+            let rows = outbox::rows(tenant, source, now_ms, effects, shards)?;
+            let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
+            writes.extend(
+                rows.into_iter()
+                    .map(|row| Write::Put(row, Condition::Always)),
+            );
+            match self.table().write(&writes).await {
+                Ok(Written::Done) => return Ok(Deleted::Done(keys)),
+                // Somebody was quicker, or it happened already.
+                Ok(Written::Refused(_)) | Err(TableError::Unknown(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(TableError::Busy.into())
     }
 
     /// Deletes one batch of what a deleted instance left: bookmarks, claims, states, journal. True: that was all.
@@ -46,7 +98,128 @@ impl Store {
         instance_id: &str,
         now_ms: i64,
     ) -> Result<bool, StoreError> {
-        let _ = (tenant, instance_id, now_ms);
-        todo!()
+        let key = head_key(tenant, instance_id)?;
+        let Some(item) = self.table().get(&key).await? else {
+            return Ok(true);
+        };
+        if instance::from_item(&item)? != HeadItem::Tombstone {
+            return Ok(true);
+        }
+        if let Some(found_by) = body::bytes(&item.attributes, "bh") {
+            self.clean_bookmarks(tenant, instance_id, key, found_by)
+                .await?;
+            return Ok(false);
+        }
+        if let Some(Value::Ss(claims)) = item.attributes.get("uq") {
+            self.clean_claims(instance_id, claims).await?;
+        }
+        if let Some(name) = body::text(&item.attributes, "sb") {
+            self.drop_blob(Some(&StatePlace::Blob(name.to_owned())))
+                .await;
+        }
+        if self.clean_partition(tenant, instance_id).await? {
+            return Ok(false);
+        }
+        let ttl = Value::N(now_ms / 1_000 + self.config().tombstone_s);
+        let changes = vec![
+            Change::Remove("uq".into()),
+            Change::Remove("sb".into()),
+            Change::Set("ttl".into(), ttl),
+        ];
+        let last = Write::Update(key, changes, Condition::Has("de".into()));
+        self.table().write(&[last]).await?;
+        Ok(true)
     }
+
+    async fn clean_bookmarks(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        key: Key,
+        found_by: &Bytes,
+    ) -> Result<(), StoreError> {
+        let mut left: BTreeMap<String, String> = body::decode("instance", found_by)?;
+        let mut writes = Vec::new();
+        while writes.len() + 1 < self.config().writes_max
+            && let Some((id, hash)) = left.pop_first()
+        {
+            let row = bookmark::key(tenant, &hash, instance_id, &id)?;
+            writes.push(Write::Delete(row, Condition::Always));
+        }
+        let change = if left.is_empty() {
+            Change::Remove("bh".into())
+        } else {
+            Change::Set("bh".into(), Value::B(body::encode("instance", &left)?))
+        };
+        writes.push(Write::Update(
+            key,
+            vec![change],
+            Condition::Has("de".into()),
+        ));
+        self.table().write(&writes).await?;
+        Ok(())
+    }
+
+    async fn clean_claims(
+        &self,
+        instance: &str,
+        claims: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        for partition in claims {
+            let back = uniqueness::give_back(Key::new(partition, "HEAD"), instance);
+            // Refused: another instance has the claim by now.
+            self.table().write(&[back]).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes a batch of the items beside the head. False: there were none.
+    async fn clean_partition(&self, tenant: &Tenant, instance: &str) -> Result<bool, StoreError> {
+        let limit = u32::try_from(self.config().writes_max).unwrap_or(100);
+        let all = Query::prefix(wf_partition(tenant, instance)?, "");
+        let page = self
+            .table()
+            .query(&Query {
+                limit,
+                until: String::new(),
+                ..all
+            })
+            .await?;
+        let beside = page
+            .items
+            .into_iter()
+            .map(|item| item.key)
+            .filter(|key| key.sort != "HEAD");
+        let writes: Vec<_> = beside
+            .map(|key| Write::Delete(key, Condition::Always))
+            .collect();
+        if writes.is_empty() {
+            return Ok(page.cursor.is_some());
+        }
+        match self.table().write(&writes).await? {
+            Written::Done => Ok(true),
+            Written::Refused(_) => Err(refused_without_reason()),
+        }
+    }
+}
+
+/// What stays of a head: that it was deleted, and what is still to be cleaned.
+fn tombstone(stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
+    let mut attributes = Attributes::from([
+        ("de".to_owned(), Value::N(now_ms)),
+        ("fe".to_owned(), number(stored.head.fence + 1)),
+    ]);
+    if !stored.found_by.is_empty() {
+        attributes.insert(
+            "bh".to_owned(),
+            Value::B(body::encode("instance", &stored.found_by)?),
+        );
+    }
+    if !stored.claims.is_empty() {
+        attributes.insert("uq".to_owned(), Value::Ss(stored.claims.clone()));
+    }
+    if let StatePlace::Blob(name) = &stored.place {
+        attributes.insert("sb".to_owned(), Value::S(name.clone()));
+    }
+    Ok(attributes)
 }

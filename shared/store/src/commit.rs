@@ -4,13 +4,15 @@ use bytes::Bytes;
 
 use crate::bookmark::NewBookmark;
 use crate::error::StoreError;
-use crate::idempotency::Answer;
-use crate::instance::{InstanceHead, Summary};
+use crate::idempotency::{self, Answer};
+use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key, number};
 use crate::lease::Lease;
 use crate::outbox::{Effect, OutboxKey};
+use crate::plan::{Plan, Role};
 use crate::route::Route;
+use crate::send::{Sent, refused_without_reason};
 use crate::store::Store;
-use crate::table::Write;
+use crate::table::{Condition, Item, Write, Written};
 
 /// What a burst has done.
 ///
@@ -93,7 +95,140 @@ impl Store {
         lease: &mut Lease,
         commit: &Commit,
     ) -> Result<Committed, StoreError> {
-        let _ = (lease, commit);
-        todo!()
+        if !lease.held {
+            return Ok(Committed::Lost(None));
+        }
+        let event = commit.event_id.as_deref();
+        if event.is_some_and(|event| lease.stored.seen.has(event)) {
+            return Ok(Committed::Seen);
+        }
+        let same_state = commit.state == lease.state;
+        let mut plan = self
+            .plan(&lease.tenant, &lease.stored, commit, same_state)
+            .await?;
+        let done = self.carry_out(lease, commit, &mut plan).await;
+        if matches!(done, Ok(Committed::Done(_))) {
+            self.drop_blob(plan.old_place.as_ref()).await;
+        } else if !lease.unsure {
+            self.drop_blob(plan.new_place.as_ref()).await;
+        }
+        done
+    }
+
+    async fn carry_out(
+        &self,
+        lease: &mut Lease,
+        commit: &Commit,
+        plan: &mut Plan,
+    ) -> Result<Committed, StoreError> {
+        let key = head_key(&lease.tenant, lease.instance_id())?;
+        let ours = Condition::All(vec![
+            lease.is_ours(),
+            Condition::Equals("cn".into(), number(lease.stored.head.commit)),
+            Condition::Lacks("en".into()),
+        ]);
+        let parts = self.parts(plan);
+        if parts.is_split() && plan.next.owner.is_none() && !commit.summary.ended {
+            // Nobody may open anew what is still to be deleted, so the lease is given back by the last write.
+            plan.next.head.leased_until_ms = lease.stored.head.leased_until_ms;
+            plan.next.owner = Some(lease.owner.clone());
+        }
+        let attributes = plan
+            .next
+            .attributes(&lease.tenant, self.config().list_shards)?;
+        let changes = instance::changes(&lease.attributes, &attributes);
+        let head = Write::Update(key, changes.clone(), ours.clone());
+        match self
+            .send(head, &ours, plan, &parts, &mut lease.unsure)
+            .await?
+        {
+            Sent::Done => {}
+            Sent::HeadRefused(item) => {
+                let there = item.as_ref().map(instance::from_item).transpose()?;
+                let Some(HeadItem::Instance(stored)) = there else {
+                    lease.held = false;
+                    return Ok(Committed::Lost(None));
+                };
+                if !self.landed(lease, &stored).await? {
+                    lease.held = false;
+                    return Ok(Committed::Lost(Some(Box::new(stored.head))));
+                }
+            }
+            Sent::Refused(role, item) => return refused(role, item, commit),
+        }
+        for change in &changes {
+            change.apply(&mut lease.attributes)?;
+        }
+        lease.stored = plan.next.clone();
+        lease.state = commit.state.clone();
+        lease.held = lease.stored.owner.is_some();
+        lease.unsure = false;
+        self.finish(lease, commit, parts.after).await;
+        Ok(Committed::Done(plan.outbox.clone()))
+    }
+
+    /// Whether a commit that was refused by its head was refused because it had happened already.
+    async fn landed(&self, lease: &Lease, there: &Stored) -> Result<bool, StoreError> {
+        let (ours, fence) = (lease.next_commit(), lease.fence());
+        if !lease.unsure || there.head.commit < ours {
+            return Ok(false);
+        }
+        if there.head.commit == ours {
+            return Ok(there.commit_fence == fence);
+        }
+        // Somebody has committed on top of it, or instead of it: the journal knows whose it was.
+        let line = lease.stored.head.journal_lines;
+        Ok(self
+            .fence_of_commit(&lease.tenant, there, ours, line)
+            .await?
+            == Some(fence))
+    }
+
+    /// The deletes that did not fit, and then the lease. The commit is done: what fails here stays behind.
+    pub(crate) async fn finish(&self, lease: &mut Lease, commit: &Commit, after: Vec<Vec<Write>>) {
+        let done = self.finish_deletes(lease, after).await;
+        let give_back = lease.held && commit.keep_until_ms.is_none();
+        let released = if give_back {
+            self.release(lease).await
+        } else {
+            Ok(())
+        };
+        if let Err(cause) = done.and(released) {
+            let instance = lease.instance_id();
+            tracing::warn!(instance, cause = %cause, "a commit is done, but rows of it or its lease stay behind");
+        }
+    }
+
+    async fn finish_deletes(
+        &self,
+        lease: &mut Lease,
+        after: Vec<Vec<Write>>,
+    ) -> Result<(), StoreError> {
+        let key = head_key(&lease.tenant, lease.instance_id())?;
+        for mut batch in after {
+            if lease.held {
+                batch.push(Write::Check(key.clone(), lease.is_ours()));
+            }
+            if self.write_again(&batch, &mut false).await? != Written::Done {
+                // Somebody has the lease now and may open what these would delete.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What it means that a write beside the head's was refused.
+fn refused(role: Role, item: Option<Item>, commit: &Commit) -> Result<Committed, StoreError> {
+    match (role, item, &commit.answer) {
+        (Role::Event, ..) => Ok(Committed::Seen),
+        (Role::Consumed, ..) => Ok(Committed::StimulusTaken),
+        (Role::Answer, Some(item), Some(answer)) => {
+            let first = idempotency::from_item(&item, &answer.key)?;
+            Ok(Committed::Answered(Box::new(first)))
+        }
+        (Role::Answer | Role::Head | Role::Claim(_) | Role::ClaimBack | Role::Plain, ..) => {
+            Err(refused_without_reason())
+        }
     }
 }

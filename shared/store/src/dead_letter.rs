@@ -3,10 +3,13 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::body;
 use crate::error::StoreError;
-use crate::outbox::{Effect, OutboxKey};
-use crate::queued_stimulus::QueuedStimulus;
+use crate::key_text::{part, partition, plain, time};
+use crate::outbox::{self, Effect, OutboxKey};
+use crate::queued_stimulus::{self, QueuedStimulus};
 use crate::store::Store;
+use crate::table::{Condition, Index, Item, Key, Query, Write, Written};
 use crate::tenant::Tenant;
 
 /// Something that was given up on.
@@ -72,6 +75,50 @@ pub struct DeadLetterPage {
     pub cursor: Option<String>,
 }
 
+fn key(tenant: &Tenant, id: &str) -> Result<Key, StoreError> {
+    Ok(Key::new(
+        partition(tenant, "DEAD"),
+        part("a dead letter id", id)?,
+    ))
+}
+
+fn put(tenant: &Tenant, letter: &DeadLetter) -> Result<Write, StoreError> {
+    let attributes = body::attributes("dead letter", letter)?;
+    Ok(Write::Put(
+        Item {
+            key: key(tenant, &letter.id)?,
+            attributes,
+        },
+        Condition::Always,
+    ))
+}
+
+fn from_item(item: &Item) -> Result<DeadLetter, StoreError> {
+    let what = "dead letter";
+    let mut letter: DeadLetter = body::of_item(what, item)?;
+    letter.id = plain(&item.key.sort).ok_or(StoreError::damaged(what))?;
+    if let Letter::Stimulus { stimulus, id, hash } = &mut letter.letter {
+        stimulus.id.clone_from(id);
+        stimulus.hash.clone_from(hash);
+    }
+    Ok(letter)
+}
+
+/// The dead letter of a stimulus that has expired.
+fn expired(stimulus: QueuedStimulus, now_ms: i64) -> DeadLetter {
+    DeadLetter {
+        id: format!("{}-{}", time(stimulus.expires_ms), stimulus.id),
+        at_ms: now_ms,
+        reason: "expired".to_owned(),
+        attempts: 0,
+        letter: Letter::Stimulus {
+            id: stimulus.id.clone(),
+            hash: stimulus.hash.clone(),
+            stimulus,
+        },
+    }
+}
+
 impl Store {
     /// Stores a dead letter. One write; the same one twice is one.
     ///
@@ -83,8 +130,7 @@ impl Store {
         tenant: &Tenant,
         letter: &DeadLetter,
     ) -> Result<(), StoreError> {
-        let _ = (tenant, letter);
-        todo!()
+        self.write_plain(&[put(tenant, letter)?]).await
     }
 
     /// Stores a dead letter in place of the row of the outbox that it was. False: the row is gone. One atomic write.
@@ -98,8 +144,8 @@ impl Store {
         key: &OutboxKey,
         letter: &DeadLetter,
     ) -> Result<bool, StoreError> {
-        let _ = (tenant, key, letter);
-        todo!()
+        let delete = Write::Delete(key.0.clone(), Condition::Exists);
+        Ok(self.table().write(&[delete, put(tenant, letter)?]).await? == Written::Done)
     }
 
     /// Makes dead letters of the queued stimuli that have expired, at most `limit`; answers how many. An atomic
@@ -109,8 +155,42 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn expire_stimuli(&self, now_ms: i64, limit: u32) -> Result<u32, StoreError> {
-        let _ = (now_ms, limit);
-        todo!()
+        let mut count = 0;
+        for shard in 0..self.config().outbox_shards {
+            let query = Query {
+                index: Some(Index::Two),
+                partition: queued_stimulus::expiry_partition(shard),
+                from: String::new(),
+                until: time(now_ms),
+                descending: false,
+                limit: limit.saturating_sub(count).clamp(1, 1_000),
+                cursor: None,
+            };
+            for listed in self.table().query(&query).await?.items {
+                if count == limit {
+                    return Ok(count);
+                }
+                if self.expire_stimulus(&listed.key, now_ms).await? {
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// False: it is not there any more, and the index lags behind.
+    async fn expire_stimulus(&self, key: &Key, now_ms: i64) -> Result<bool, StoreError> {
+        let tenant = queued_stimulus::tenant_of("queued stimulus", &key.partition)?;
+        let Some(item) = self.table().get(key).await? else {
+            return Ok(false);
+        };
+        let letter = expired(queued_stimulus::from_item(&item)?, now_ms);
+        let delete = Write::Delete(key.clone(), Condition::Exists);
+        Ok(self
+            .table()
+            .write(&[delete, put(&tenant, &letter)?])
+            .await?
+            == Written::Done)
     }
 
     /// The dead letters of a tenant, newest first. One query.
@@ -124,8 +204,21 @@ impl Store {
         limit: u32,
         cursor: Option<String>,
     ) -> Result<DeadLetterPage, StoreError> {
-        let _ = (tenant, limit, cursor);
-        todo!()
+        let all = Query::prefix(partition(tenant, "DEAD"), "");
+        let limit = limit.clamp(1, 1_000);
+        let query = Query {
+            descending: true,
+            limit,
+            cursor,
+            until: String::new(),
+            ..all
+        };
+        let page = self.table().query(&query).await?;
+        let letters = page.items.iter().map(from_item).collect::<Result<_, _>>()?;
+        Ok(DeadLetterPage {
+            letters,
+            cursor: page.cursor,
+        })
     }
 
     /// How many dead letters a tenant has, at most `bound`.
@@ -134,8 +227,16 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn count_dead_letters(&self, tenant: &Tenant, bound: u64) -> Result<u64, StoreError> {
-        let _ = (tenant, bound);
-        todo!()
+        let mut count = 0;
+        let mut cursor = None;
+        loop {
+            let page = self.list_dead_letters(tenant, 1_000, cursor).await?;
+            count += page.letters.len() as u64;
+            cursor = page.cursor;
+            if cursor.is_none() || count >= bound {
+                return Ok(count.min(bound));
+            }
+        }
     }
 
     /// One dead letter. One read.
@@ -148,8 +249,12 @@ impl Store {
         tenant: &Tenant,
         id: &str,
     ) -> Result<Option<DeadLetter>, StoreError> {
-        let _ = (tenant, id);
-        todo!()
+        self.table()
+            .get(&key(tenant, id)?)
+            .await?
+            .as_ref()
+            .map(from_item)
+            .transpose()
     }
 
     /// Deletes a dead letter. False: there was none. One write.
@@ -158,8 +263,8 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_dead_letter(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
-        let _ = (tenant, id);
-        todo!()
+        let delete = Write::Delete(key(tenant, id)?, Condition::Exists);
+        Ok(self.table().write(&[delete]).await? == Written::Done)
     }
 
     /// Deletes a dead letter and puts effects into the outbox in its place, in one atomic write: its own effects,
@@ -175,7 +280,63 @@ impl Store {
         now_ms: i64,
         effects: &[Effect],
     ) -> Result<Option<Vec<OutboxKey>>, StoreError> {
-        let _ = (tenant, id, now_ms, effects);
-        todo!()
+        let rows = outbox::rows(
+            tenant,
+            (id, 0),
+            now_ms,
+            effects,
+            self.config().outbox_shards,
+        )?;
+        let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
+        let mut writes = vec![Write::Delete(key(tenant, id)?, Condition::Exists)];
+        writes.extend(
+            rows.into_iter()
+                .map(|row| Write::Put(row, Condition::Always)),
+        );
+        let written = self.table().write(&writes).await?;
+        Ok((written == Written::Done).then_some(keys))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_letter_comes_back_with_its_stimulus_or_its_effects() {
+        let tenant = Tenant::default();
+        let stimulus = QueuedStimulus {
+            id: "e#1".into(),
+            hash: "AB".into(),
+            correlation_id: Some("c".into()),
+            expires_ms: 5,
+            ..QueuedStimulus::default()
+        };
+        let effects = vec![Effect {
+            id: "i/1/0".into(),
+            body: Bytes::from_static(b"x"),
+        }];
+        let buried = DeadLetter {
+            id: "7".into(),
+            at_ms: 7,
+            reason: "failed".into(),
+            attempts: 3,
+            letter: Letter::Effects {
+                source: "i".into(),
+                commit: 1,
+                effects,
+            },
+        };
+        let message = DeadLetter {
+            letter: Letter::Message(Bytes::from_static(b"m")),
+            ..buried.clone()
+        };
+        for letter in [expired(stimulus, 9), buried, message] {
+            let Write::Put(item, _) = put(&tenant, &letter).unwrap() else {
+                panic!("a letter is put")
+            };
+            assert_eq!(item.key.partition, "default/DEAD");
+            assert_eq!(from_item(&item).unwrap(), letter);
+        }
     }
 }

@@ -11,7 +11,7 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub enum StoreError {
     /// The table did not do it; see [`TableError`] for what may be tried again.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(TableError),
     /// An id, a name or a hash that cannot be part of a key. Nothing happened.
     #[error("{what} cannot be stored: {problem}")]
     BadId {
@@ -70,6 +70,20 @@ pub enum StoreError {
     /// A page cursor that this list did not hand out.
     #[error("the page cursor is not one of this list")]
     BadCursor,
+}
+
+impl From<TableError> for StoreError {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::BadCursor => Self::BadCursor,
+            other @ (TableError::Busy
+            | TableError::Unknown(_)
+            | TableError::TooLarge { .. }
+            | TableError::Full(_)
+            | TableError::Invalid(_)
+            | TableError::Unusable(..)) => Self::Table(other),
+        }
+    }
 }
 
 impl StoreError {

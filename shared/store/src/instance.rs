@@ -173,7 +173,9 @@ impl Stored {
         let mut a = Attributes::new();
         let mut set = |name: &str, value: Value| a.insert(name.to_owned(), value);
         set("su", Value::B(body::encode("instance", summary)?));
-        set("pn", Value::B(head.pinned.clone()));
+        if !head.pinned.is_empty() {
+            set("pn", Value::B(head.pinned.clone()));
+        }
         set("cn", number(head.commit));
         set("cf", number(self.commit_fence));
         set("fe", number(head.fence));

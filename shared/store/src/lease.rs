@@ -3,10 +3,11 @@
 
 use bytes::Bytes;
 
+use crate::body;
 use crate::error::StoreError;
-use crate::instance::{InstanceHead, Stored};
+use crate::instance::{self, HeadItem, InstanceHead, Stored, head_key, number};
 use crate::store::Store;
-use crate::table::Attributes;
+use crate::table::{Attributes, Change, Condition, Item, TableError, Updated, Value};
 use crate::tenant::Tenant;
 
 /// What to take.
@@ -136,8 +137,57 @@ impl Store {
         tenant: &Tenant,
         acquire: &Acquire<'_>,
     ) -> Result<Acquired, StoreError> {
-        let _ = (tenant, acquire);
-        todo!()
+        let key = head_key(tenant, acquire.instance_id)?;
+        let changes = [
+            Change::Set("lo".into(), Value::S(acquire.owner.to_owned())),
+            Change::Set("lu".into(), Value::N(acquire.until_ms)),
+            Change::Add("fe".into(), 1),
+        ];
+        let condition = acquire.condition();
+        let durability = self.config().lease_durability;
+        let update = || self.table().update(&key, &changes, &condition, durability);
+        let updated = match update().await {
+            // If it happened after all, the second one finds the lease under our own name.
+            Err(TableError::Unknown(_)) => update().await?,
+            updated => updated?,
+        };
+        let item = match updated {
+            Updated::New(item) => item,
+            Updated::Refused(None) => return Ok(Acquired::NotFound),
+            Updated::Refused(Some(item)) => {
+                let a = &item.attributes;
+                let ours = body::text(a, "lo") == Some(acquire.owner)
+                    && body::number(a, "lu") == Some(acquire.until_ms);
+                if !ours {
+                    return acquire.why_refused(&item);
+                }
+                item
+            }
+        };
+        let HeadItem::Instance(stored) = instance::from_item(&item)? else {
+            return acquire.why_refused(&item);
+        };
+        let mut lease = Lease {
+            tenant: tenant.clone(),
+            owner: acquire.owner.to_owned(),
+            stored: *stored,
+            attributes: item.attributes,
+            state: Bytes::new(),
+            held: true,
+            unsure: false,
+        };
+        match self
+            .load_state(tenant, acquire.instance_id, &lease.stored.place)
+            .await
+        {
+            Ok(Some(state)) => lease.state = state,
+            failed => {
+                // The error at hand says more than one about giving back; the lease runs out anyway.
+                let _ = self.release(&mut lease).await;
+                return Err(failed.err().unwrap_or(StoreError::damaged("state")));
+            }
+        }
+        Ok(Acquired::Lease(Box::new(lease)))
     }
 
     /// Makes a lease longer. False: it is not ours any more. One update.
@@ -146,8 +196,11 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn renew(&self, lease: &mut Lease, until_ms: i64) -> Result<bool, StoreError> {
-        let _ = (lease, until_ms);
-        todo!()
+        if !lease.held {
+            return Ok(false);
+        }
+        let until = Change::Set("lu".into(), Value::N(until_ms));
+        self.change_lease(lease, &[until]).await
     }
 
     /// Gives a lease back without a commit. Not being the holder any more is fine. One update.
@@ -156,7 +209,104 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn release(&self, lease: &mut Lease) -> Result<(), StoreError> {
-        let _ = lease;
-        todo!()
+        if lease.held {
+            self.change_lease(
+                lease,
+                &[Change::Remove("lo".into()), Change::Remove("lu".into())],
+            )
+            .await?;
+            lease.held = false;
+        }
+        Ok(())
+    }
+
+    async fn change_lease(
+        &self,
+        lease: &mut Lease,
+        changes: &[Change],
+    ) -> Result<bool, StoreError> {
+        let key = head_key(&lease.tenant, lease.instance_id())?;
+        let ours = Condition::All(vec![lease.is_ours(), Condition::Has("lu".into())]);
+        let durability = self.config().lease_durability;
+        let updated = self
+            .table()
+            .update(&key, changes, &ours, durability)
+            .await?;
+        if let Updated::New(item) = &updated {
+            lease.stored.head.leased_until_ms = body::number(&item.attributes, "lu");
+            lease.attributes.clone_from(&item.attributes);
+        }
+        lease.held = matches!(updated, Updated::New(_));
+        Ok(lease.held)
+    }
+}
+
+impl Lease {
+    /// Whether nobody took the lease after us. Time does not matter: a lease that ran out is ours until then.
+    pub(crate) fn is_ours(&self) -> Condition {
+        Condition::Equals("fe".into(), number(self.fence()))
+    }
+}
+
+impl Acquire<'_> {
+    fn condition(&self) -> Condition {
+        let mut all = vec![
+            Condition::Has("su".into()),
+            Condition::Lacks("en".into()),
+            Condition::Any(vec![
+                Condition::Lacks("lu".into()),
+                Condition::Below("lu".into(), self.now_ms),
+            ]),
+        ];
+        if let Some(wanted) = &self.wanted {
+            all.push(Condition::Contains(
+                "bm".into(),
+                wanted.bookmark_id.to_owned(),
+            ));
+        }
+        if let Some(event) = self.event_id {
+            all.push(Condition::Not(Box::new(Condition::Contains(
+                "se".into(),
+                event.to_owned(),
+            ))));
+        }
+        Condition::All(all)
+    }
+
+    /// What the head says to those who do not get the lease. What will not change by waiting comes first.
+    fn why_refused(&self, item: &Item) -> Result<Acquired, StoreError> {
+        let stored = match instance::from_item(item)? {
+            HeadItem::Tombstone => return Ok(Acquired::Deleted),
+            HeadItem::Placeholder { until_ms } => {
+                return Ok(Acquired::Busy {
+                    until_ms,
+                    head: None,
+                });
+            }
+            HeadItem::Instance(stored) => stored,
+        };
+        let head = Box::new(stored.head);
+        if head.summary.ended {
+            return Ok(Acquired::Ended(head));
+        }
+        if self.event_id.is_some_and(|event| stored.seen.has(event)) {
+            return Ok(Acquired::Seen(head));
+        }
+        if let Some(wanted) = self
+            .wanted
+            .filter(|wanted| !head.bookmarks.contains(wanted.bookmark_id))
+        {
+            let ahead = wanted.commit > head.commit;
+            return Ok(if ahead {
+                Acquired::NotYet(head)
+            } else {
+                Acquired::Gone(head)
+            });
+        }
+        let until_ms = head.leased_until_ms.unwrap_or(self.now_ms);
+        Ok(Acquired::Busy {
+            until_ms,
+            head: Some(head),
+        })
     }
 }

@@ -5,6 +5,7 @@
 //! engine's and the runtime's business: here they are bytes.
 
 pub mod backoff;
+mod batches;
 pub mod blobs;
 mod body;
 pub mod bookmark;
@@ -18,6 +19,7 @@ pub mod create;
 mod cursor;
 pub mod dead_letter;
 pub mod definition;
+mod definition_change;
 mod definitions;
 pub mod error;
 pub mod idempotency;
@@ -33,10 +35,12 @@ mod memory;
 pub mod outbox;
 mod outcome;
 mod packed;
+mod plan;
 pub mod publish;
 pub mod queued_stimulus;
 pub mod route;
 mod seen;
+mod send;
 mod shard;
 mod state;
 pub mod stimuli;
@@ -46,6 +50,7 @@ pub mod tenant;
 pub mod timer;
 pub mod trigger;
 pub mod uniqueness;
+mod walk;
 
 pub use cursor::Cursor;
 pub use error::StoreError;

@@ -1,9 +1,20 @@
 //! Lists of instances: from the indexes, newest or oldest first, a page at a time with a bounded amount of work.
 
+use std::collections::BTreeSet;
+
+use futures_util::future::try_join_all;
+
+use crate::body;
 use crate::error::StoreError;
-use crate::instance::Summary;
+use crate::instance::{Summary, correlation_partition, definition_partition, list_partition};
+use crate::key_text::time;
 use crate::store::Store;
+use crate::table::{Index, Query};
 use crate::tenant::Tenant;
+use crate::walk::{Listed, Walk};
+
+/// At most so many heads are read at once.
+const BATCH_MAX: usize = 50;
 
 /// Which instances. Every field that is set must match; an empty list matches all.
 #[derive(Debug, Clone, Default)]
@@ -89,8 +100,58 @@ impl Store {
         filter: &InstanceFilter,
         paging: &Paging,
     ) -> Result<InstancePage, StoreError> {
-        let _ = (tenant, filter, paging);
-        todo!()
+        let limit = paging.limit.clamp(1, 1_000);
+        let range = filter.range(paging)?;
+        let page_limit = if filter.asks_summary() {
+            500
+        } else {
+            limit + paging.skip.min(500)
+        };
+        let mut walk = self.walk(tenant, filter, &range, page_limit)?;
+        let mut page = InstancePage {
+            skip_left: paging.skip,
+            ..InstancePage::default()
+        };
+        let mut work = 0;
+        let mut last = None;
+        while work < self.config().list_work_max && page.instances.len() < limit {
+            let missing = limit - page.instances.len() + page.skip_left;
+            // Where most may not match, a few more at once cost less than one after the other.
+            let wanted = if filter.asks_summary() {
+                BATCH_MAX
+            } else {
+                missing.min(BATCH_MAX)
+            };
+            let batch = walk.next(self, wanted).await?;
+            if batch.is_empty() {
+                return Ok(page);
+            }
+            work += batch.len();
+            let summaries = self.summaries(&batch).await?;
+            for (listed, summary) in batch.into_iter().zip(summaries) {
+                if page.instances.len() == limit {
+                    page.cursor = last.as_deref().map(|sort| range.cursor(sort));
+                    return Ok(page);
+                }
+                last = Some(listed.sort);
+                let found = summary.map(|summary| ListedInstance {
+                    instance_id: listed.instance_id,
+                    summary,
+                });
+                let Some(found) = found.filter(|found| filter.matches(found)) else {
+                    continue;
+                };
+                if page.skip_left > 0 {
+                    page.skip_left -= 1;
+                } else {
+                    page.instances.push(found);
+                }
+            }
+        }
+        if walk.has_more(self).await? {
+            page.cursor = last.map(|sort| range.cursor(&sort));
+        }
+        Ok(page)
     }
 
     /// How many instances match, looking at no more than `bound` of them.
@@ -104,7 +165,198 @@ impl Store {
         filter: &InstanceFilter,
         bound: usize,
     ) -> Result<InstanceCount, StoreError> {
-        let _ = (tenant, filter, bound);
-        todo!()
+        let paging = Paging {
+            ascending: true,
+            skip: 0,
+            limit: 1_000,
+            cursor: None,
+        };
+        let mut walk = self.walk(
+            tenant,
+            filter,
+            &filter.range(&paging)?,
+            bound.clamp(1, 1_000),
+        )?;
+        let mut count = 0;
+        let mut work = 0;
+        while work < bound {
+            let batch = walk.next(self, (bound - work).min(BATCH_MAX)).await?;
+            if batch.is_empty() {
+                return Ok(InstanceCount { count, exact: true });
+            }
+            work += batch.len();
+            if !filter.asks_summary() {
+                count += batch.len() as u64;
+                continue;
+            }
+            let summaries = self.summaries(&batch).await?;
+            for (listed, summary) in batch.into_iter().zip(summaries) {
+                let found = summary.map(|summary| ListedInstance {
+                    instance_id: listed.instance_id,
+                    summary,
+                });
+                count += u64::from(found.is_some_and(|found| filter.matches(&found)));
+            }
+        }
+        Ok(InstanceCount {
+            count,
+            exact: !walk.has_more(self).await?,
+        })
+    }
+
+    /// The places to look for what a filter asks.
+    fn walk(
+        &self,
+        tenant: &Tenant,
+        filter: &InstanceFilter,
+        range: &Range,
+        limit: usize,
+    ) -> Result<Walk, StoreError> {
+        let shards = 0..self.config().list_shards;
+        let (index, partitions) = if let Some(correlation) = &filter.correlation_id {
+            (
+                Index::Three,
+                vec![correlation_partition(tenant, correlation)?],
+            )
+        } else if filter.definition_ids.is_empty() {
+            (
+                Index::One,
+                shards.map(|shard| list_partition(tenant, shard)).collect(),
+            )
+        } else {
+            let ids: BTreeSet<_> = filter.definition_ids.iter().collect();
+            let all = ids
+                .into_iter()
+                .flat_map(|id| shards.clone().map(move |shard| (id, shard)));
+            let partitions = all.map(|(id, shard)| definition_partition(tenant, id, shard));
+            (Index::Two, partitions.collect::<Result<_, _>>()?)
+        };
+        let limit = u32::try_from(limit.clamp(1, 1_000)).unwrap_or(1_000);
+        let query = |partition| Query {
+            index: Some(index),
+            partition,
+            from: range.from.clone(),
+            until: range.until.clone(),
+            descending: !range.ascending,
+            limit,
+            cursor: None,
+        };
+        Ok(Walk::new(
+            partitions.into_iter().map(query).collect(),
+            range.ascending,
+        ))
+    }
+
+    /// The summaries of what was listed: from the index where it has them, else from the heads, all at once.
+    async fn summaries(&self, batch: &[Listed]) -> Result<Vec<Option<Summary>>, StoreError> {
+        let summaries = batch.iter().map(async |listed| {
+            if let Some(summary) = &listed.summary {
+                return body::decode("instance", summary).map(Some);
+            }
+            let Some(item) = self.table().get(&listed.key).await? else {
+                return Ok(None);
+            };
+            body::bytes(&item.attributes, Index::SUMMARY)
+                .map(|summary| body::decode("instance", summary))
+                .transpose()
+        });
+        try_join_all(summaries).await
+    }
+}
+
+/// A range of creation times, as sort keys of the indexes.
+struct Range {
+    ascending: bool,
+    from: String,
+    until: String,
+}
+
+impl Range {
+    /// Where to go on after an item.
+    fn cursor(&self, sort: &str) -> String {
+        format!("{}{sort}", if self.ascending { '+' } else { '-' })
+    }
+}
+
+impl InstanceFilter {
+    fn range(&self, paging: &Paging) -> Result<Range, StoreError> {
+        let mut from = self.created_from_ms.map(time).unwrap_or_default();
+        let mut until = self.created_until_ms.map(time).unwrap_or_default();
+        let ascending = paging.ascending;
+        if let Some(cursor) = &paging.cursor {
+            let sort = cursor.strip_prefix(if ascending { '+' } else { '-' });
+            let is_sort = |sort: &&str| {
+                sort.split_once('#')
+                    .is_some_and(|(time, _)| time.len() >= 13)
+            };
+            let sort = sort.filter(is_sort).ok_or(StoreError::BadCursor)?;
+            if ascending {
+                // The least text after it.
+                from = from.max(format!("{sort}\u{1}"));
+            } else if until.is_empty() || sort < until.as_str() {
+                sort.clone_into(&mut until);
+            }
+        }
+        Ok(Range {
+            ascending,
+            from,
+            until,
+        })
+    }
+
+    /// Whether it asks for more than an index answers by itself.
+    fn asks_summary(&self) -> bool {
+        self.version.is_some()
+            || !self.statuses.is_empty()
+            || !self.sub_statuses.is_empty()
+            || self.name.is_some()
+            || self.search.is_some()
+            || self.parent_id.is_some()
+            || self.has_incidents.is_some()
+            || self.is_system.is_some()
+            || (self.correlation_id.is_some() && !self.definition_ids.is_empty())
+    }
+
+    fn matches(&self, listed: &ListedInstance) -> bool {
+        let ListedInstance {
+            instance_id,
+            summary: s,
+        } = listed;
+        let one_of = |list: &[String], text: &String| list.is_empty() || list.contains(text);
+        let same =
+            |wanted: &Option<String>, text: &Option<String>| wanted.is_none() || wanted == text;
+        let texts = [
+            Some(instance_id),
+            Some(&s.definition_id),
+            s.name.as_ref(),
+            s.correlation_id.as_ref(),
+        ];
+        let has = |part: &String| {
+            let part = part.to_lowercase();
+            texts
+                .into_iter()
+                .flatten()
+                .any(|text| text.to_lowercase().contains(&part))
+        };
+        one_of(&self.definition_ids, &s.definition_id)
+            && one_of(&self.statuses, &s.status)
+            && one_of(&self.sub_statuses, &s.sub_status)
+            && same(&self.correlation_id, &s.correlation_id)
+            && same(&self.name, &s.name)
+            && same(&self.parent_id, &s.parent_id)
+            && self
+                .version
+                .is_none_or(|version| version == s.definition_version)
+            && self
+                .has_incidents
+                .is_none_or(|has| has == (s.incident_count > 0))
+            && self
+                .is_system
+                .is_none_or(|is_system| is_system == s.is_system)
+            && self.created_from_ms.is_none_or(|from| s.created_ms >= from)
+            && self
+                .created_until_ms
+                .is_none_or(|until| s.created_ms < until)
+            && self.search.as_ref().is_none_or(has)
     }
 }

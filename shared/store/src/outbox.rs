@@ -10,7 +10,7 @@ use crate::key_text::{SYSTEM, count, part, plain, time};
 use crate::shard;
 use crate::store::Store;
 use crate::table::{
-    Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
+    Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
 };
 use crate::tenant::Tenant;
 
@@ -241,11 +241,6 @@ impl Store {
             .await?;
         Ok(written == Written::Done)
     }
-}
-
-/// The attributes of a row, for the ones that a replay puts.
-pub(crate) fn row_attributes(effects: &[Effect]) -> Result<Attributes, StoreError> {
-    body::attributes("outbox row", &effects)
 }
 
 #[cfg(test)]

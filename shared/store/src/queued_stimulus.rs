@@ -8,7 +8,7 @@ use crate::body;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, part, plain, time};
 use crate::shard;
-use crate::table::{Attributes, Item, Key, Value};
+use crate::table::{Item, Key, Value};
 use crate::tenant::Tenant;
 use crate::trigger::{stimulus_hash, stimulus_partition};
 
@@ -91,11 +91,6 @@ pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
 pub(crate) fn tenant_of(what: &'static str, partition: &str) -> Result<Tenant, StoreError> {
     let (tenant, _) = partition.split_once('/').ok_or(StoreError::damaged(what))?;
     Tenant::new(tenant).map_err(|_| StoreError::damaged(what))
-}
-
-/// Only the attributes that a replay needs.
-pub(crate) fn replay_attributes(queued: &QueuedStimulus) -> Result<Attributes, StoreError> {
-    body::attributes("queued stimulus", queued)
 }
 
 #[cfg(test)]

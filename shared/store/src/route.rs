@@ -5,7 +5,7 @@
 
 use crate::error::StoreError;
 use crate::key_text::{part, partition, plain};
-use crate::table::{Item, Key};
+use crate::table::{Attributes, Item, Key, Value};
 use crate::tenant::Tenant;
 
 /// A path template and a method.
@@ -40,6 +40,11 @@ pub(crate) fn key(
     ))
 }
 
+/// A route says all with its key.
+pub(crate) fn attributes() -> Attributes {
+    Attributes::from([("f".to_owned(), Value::N(1))])
+}
+
 pub(crate) fn from_item(item: &Item) -> Result<Route, StoreError> {
     let mut parts = item.key.sort.split('#').map(plain);
     let mut text = || parts.next().flatten().ok_or(StoreError::damaged("route"));
@@ -52,7 +57,6 @@ pub(crate) fn from_item(item: &Item) -> Result<Route, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Attributes;
 
     #[test]
     fn a_route_comes_back_whoever_owns_it() {

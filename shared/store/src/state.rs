@@ -133,8 +133,8 @@ impl Store {
     }
 
     /// Removes a blob that nothing names any more. A failure leaves it lying about, no more.
-    pub(crate) async fn drop_blob(&self, place: &StatePlace) {
-        if let (StatePlace::Blob(name), Some(blobs)) = (place, self.blobs())
+    pub(crate) async fn drop_blob(&self, place: Option<&StatePlace>) {
+        if let (Some(StatePlace::Blob(name)), Some(blobs)) = (place, self.blobs())
             && let Err(cause) = blobs.delete(name).await
         {
             tracing::warn!(name, cause = %cause, "a large state that is not needed any more stays behind");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::blobs::Blobs;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::table::{Table, TableError, Write, Written};
+use crate::send::refused_without_reason;
+use crate::table::{Table, Write, Written};
 
 /// The items of Dormouse in a table. Cheap to clone.
 #[derive(Clone)]
@@ -53,10 +54,7 @@ impl Store {
     pub(crate) async fn write_plain(&self, writes: &[Write]) -> Result<(), StoreError> {
         match self.table.write(writes).await? {
             Written::Done => Ok(()),
-            Written::Refused(_) => {
-                let problem = "it refused a write that has no condition".to_owned();
-                Err(TableError::Unusable(problem, None).into())
-            }
+            Written::Refused(_) => Err(refused_without_reason()),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::body;
 use crate::error::StoreError;
-use crate::key_text::{part, partition, plain};
+use crate::key_text::{part, partition};
 use crate::table::{Attributes, Condition, Item, Key, Value, Write};
 use crate::tenant::Tenant;
 
@@ -58,18 +58,6 @@ pub(crate) fn holder(item: &Item) -> Result<String, StoreError> {
         .ok_or(StoreError::damaged("claim"))
 }
 
-/// The claim whose item lies in a partition.
-pub(crate) fn from_partition(partition: &str) -> Option<Claim> {
-    let (_, name) = partition.split_once("/UNIQ#")?;
-    let (definition, correlation) = name.split_once('#')?;
-    let (definition, correlation) = (plain(definition)?, plain(correlation)?);
-    Some(match (definition.is_empty(), correlation.is_empty()) {
-        (_, true) => Claim::Definition(definition),
-        (true, false) => Claim::Correlation(correlation),
-        (false, false) => Claim::DefinitionAndCorrelation(definition, correlation),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +75,6 @@ mod tests {
         for (claim, expected) in claims {
             let key = claim.key(&Tenant::default()).unwrap();
             assert_eq!(key, Key::new(expected, "HEAD"));
-            assert_eq!(from_partition(&key.partition), Some(claim));
         }
         let blank = Claim::Correlation(String::new()).key(&Tenant::default());
         assert!(matches!(blank, Err(StoreError::BadId { .. })));
