@@ -1,23 +1,18 @@
-//! One change of a definition: the head, a version, and the rows that the definition owns elsewhere, in one atomic
-//! write or in an order in which a crash between does no harm.
+//! One change of a definition as writes: the head, a version, and the rows that the definition owns elsewhere.
 
 use bytes::Bytes;
 
 use crate::body;
 use crate::definition::{
-    DefinitionHead, OwnedRows, def_partition, head_key, list_partition, rows_key, type_name_key,
-    uses_key, version_id_key,
+    DefinitionHead, OwnedRows, head_key, list_partition, rows_key, type_name_key, uses_key,
+    version_id_key,
 };
 use crate::error::StoreError;
 use crate::instance::number;
 use crate::key_text::part;
 use crate::publish::Saved;
 use crate::route::{self, Route};
-use crate::send::refused_without_reason;
-use crate::store::Store;
-use crate::table::{
-    Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
-};
+use crate::table::{Attributes, Change, Condition, Item, Key, Value, Write};
 use crate::tenant::Tenant;
 use crate::trigger::{self, NewTrigger};
 
@@ -29,11 +24,12 @@ pub(crate) struct Current {
     /// The head's counters, of a deleted one too.
     pub(crate) revision: u64,
     pub(crate) generation: u64,
-    reserved: u64,
+    /// The greatest generation that an interrupted publish may have put triggers of.
+    pub(crate) reserved: u64,
     /// The greatest version number that was ever given out.
     pub(crate) greatest: u32,
     /// Whether there is a head item with a revision.
-    is_there: bool,
+    pub(crate) is_there: bool,
     pub(crate) rows: OwnedRows,
 }
 
@@ -50,7 +46,7 @@ impl Current {
     }
 
     /// Whether nobody changed the definition since it was read.
-    fn is_unchanged(&self) -> Condition {
+    pub(crate) fn is_unchanged(&self) -> Condition {
         if self.is_there {
             Condition::Equals("rv".into(), number(self.revision))
         } else {
@@ -82,11 +78,13 @@ pub(crate) struct DefinitionChange {
 }
 
 /// A change as writes.
-struct Writes {
-    before: Vec<Write>,
+pub(crate) struct Writes {
+    /// May be done before the head changes.
+    pub(crate) before: Vec<Write>,
     /// The head first, then the version.
-    with: Vec<Write>,
-    after: Vec<Write>,
+    pub(crate) with: Vec<Write>,
+    /// May be done after the head has changed.
+    pub(crate) after: Vec<Write>,
 }
 
 impl DefinitionChange {
@@ -116,6 +114,12 @@ impl DefinitionChange {
             uses,
             ..OwnedRows::default()
         };
+    }
+
+    /// The first version number that is free.
+    pub(crate) fn next_version(&self) -> u32 {
+        let this = self.version_id.as_ref().map_or(0, |(_, version)| *version);
+        self.current.greatest.max(this) + 1
     }
 
     fn head_changes(&self, tenant: &Tenant) -> Result<Vec<Change>, StoreError> {
@@ -155,7 +159,7 @@ impl DefinitionChange {
         Ok(changes)
     }
 
-    fn writes(&self, tenant: &Tenant) -> Result<Writes, StoreError> {
+    pub(crate) fn writes(&self, tenant: &Tenant) -> Result<Writes, StoreError> {
         let id = self.head.definition_id.as_str();
         let head_key = head_key(tenant, id)?;
         let mut w = Writes {
@@ -274,153 +278,4 @@ fn row(key: Key) -> Write {
 
 fn delete(key: Key) -> Write {
     Write::Delete(key, Condition::Always)
-}
-
-impl Store {
-    /// A definition as it is: head and owned rows in one query.
-    pub(crate) async fn current(&self, tenant: &Tenant, id: &str) -> Result<Current, StoreError> {
-        let mut query = Query::prefix(def_partition(tenant, id)?, "HEAD");
-        query.until = "ROWS\u{1}".to_owned();
-        let page = self.table().query(&query).await?;
-        let mut current = Current::default();
-        for item in &page.items {
-            let counter = |name| {
-                body::number(&item.attributes, name)
-                    .unwrap_or(0)
-                    .unsigned_abs()
-            };
-            match item.key.sort.as_str() {
-                "HEAD" => {
-                    current.head = DefinitionHead::from_item(item)?;
-                    current.is_there = item.attributes.contains_key("rv");
-                    current.revision = counter("rv");
-                    current.generation = counter("ge");
-                    current.reserved = counter("gr");
-                    current.greatest = u32::try_from(counter("la")).unwrap_or(u32::MAX);
-                }
-                "ROWS" => current.rows = body::of_item("definition's rows", item)?,
-                _ => {}
-            }
-        }
-        Ok(current)
-    }
-
-    /// Carries a change out.
-    pub(crate) async fn change_definition(
-        &self,
-        tenant: &Tenant,
-        mut change: DefinitionChange,
-    ) -> Result<Saved, StoreError> {
-        let mut writes = change.writes(tenant)?;
-        let all = writes
-            .before
-            .iter()
-            .chain(&writes.with)
-            .chain(&writes.after);
-        let mut unsure = false;
-        let mut after = Vec::new();
-        if self.fits(0, all) {
-            writes.with.append(&mut writes.before);
-            writes.with.append(&mut writes.after);
-        } else {
-            if !change.triggers.is_empty() {
-                let Some(generation) = self.reserve_generation(tenant, &change).await? else {
-                    return self.lost(tenant, &change, unsure).await;
-                };
-                change.head.generation = generation;
-                change.rows.generation = generation;
-                writes = change.writes(tenant)?;
-            }
-            let key = head_key(tenant, &change.head.definition_id)?;
-            for mut batch in self.batches(std::mem::take(&mut writes.before)) {
-                batch.push(Write::Check(key.clone(), change.current.is_unchanged()));
-                if self.write_again(&batch, &mut unsure).await? != Written::Done {
-                    return self.lost(tenant, &change, unsure).await;
-                }
-            }
-            after = self.batches(writes.after);
-        }
-        if let Written::Refused(items) = self.write_again(&writes.with, &mut unsure).await? {
-            return match items.iter().position(Option::is_some) {
-                Some(0) => self.lost(tenant, &change, unsure).await,
-                Some(1) => Ok(Saved::VersionTaken {
-                    next: change.next_version(),
-                }),
-                Some(_) => {
-                    let problem = "another definition has it";
-                    Err(StoreError::BadId {
-                        what: "the definition version id",
-                        problem,
-                    })
-                }
-                None => Err(refused_without_reason()),
-            };
-        }
-        self.finish_change(after).await;
-        Ok(Saved::Done(change.head))
-    }
-
-    /// Takes a generation that no other publish will use, for triggers that are put before the head changes.
-    /// `None`: somebody was quicker.
-    async fn reserve_generation(
-        &self,
-        tenant: &Tenant,
-        change: &DefinitionChange,
-    ) -> Result<Option<u64>, StoreError> {
-        let key = head_key(tenant, &change.head.definition_id)?;
-        let more = [Change::Add("gr".into(), 1)];
-        let unchanged = change.current.is_unchanged();
-        let updated = self
-            .table()
-            .update(&key, &more, &unchanged, Durability::Durable)
-            .await?;
-        let Updated::New(item) = updated else {
-            return Ok(None);
-        };
-        let reserved = body::number(&item.attributes, "gr")
-            .unwrap_or(0)
-            .unsigned_abs();
-        Ok(Some(reserved.max(change.current.generation + 1)))
-    }
-
-    /// What it means that the head is not as it was: somebody was quicker, or we were ourselves.
-    async fn lost(
-        &self,
-        tenant: &Tenant,
-        change: &DefinitionChange,
-        unsure: bool,
-    ) -> Result<Saved, StoreError> {
-        let item = self
-            .table()
-            .get(&head_key(tenant, &change.head.definition_id)?)
-            .await?;
-        let Some(item) = item else {
-            return Ok(Saved::Conflict(None));
-        };
-        let there = DefinitionHead::from_item(&item)?;
-        let digest = body::bytes(&item.attributes, "hd")
-            .cloned()
-            .unwrap_or_default();
-        let same_body = digest == change.digest;
-        if unsure && same_body && there.as_ref() == Some(&change.head) {
-            return Ok(Saved::Done(change.head.clone()));
-        }
-        Ok(Saved::Conflict(there))
-    }
-
-    /// The deletes that did not fit. They are of triggers that are not in force any more and the like.
-    async fn finish_change(&self, after: Vec<Vec<Write>>) {
-        for batch in after {
-            if let Err(cause) = self.write_again(&batch, &mut false).await {
-                tracing::warn!(cause = %cause, "rows of a definition's older version stay behind");
-            }
-        }
-    }
-}
-
-impl DefinitionChange {
-    fn next_version(&self) -> u32 {
-        let this = self.version_id.as_ref().map_or(0, |(_, version)| *version);
-        self.current.greatest.max(this) + 1
-    }
 }

@@ -10,6 +10,7 @@ pub mod blobs;
 mod body;
 pub mod bookmark;
 mod change;
+mod change_definition;
 mod chunks;
 pub mod clean;
 pub mod commit;
