@@ -1,11 +1,33 @@
-//! What the tiers share.
+//! What the tiers share: a small language for Elsa definitions, an in-memory host for the pure engine with exact
+//! expectations, and the promises of the table port.
+
 #![allow(
     clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     reason = "all of this is test code: it fails with a sentence, and nobody handles it"
 )]
 
+pub mod activity;
+pub mod corpus;
+pub mod expected;
+pub mod flow;
+pub mod golden;
+pub mod host;
+pub mod primitives;
+pub mod rows;
+pub mod scenario;
+pub mod seen;
 pub mod table_contract;
+pub mod workflow;
+
+pub use activity::{Activity, Expr, activity, js, liquid, literal, object, variable};
+pub use expected::{Expected, cancelled, faulted, finished, suspended};
+pub use host::Host;
+pub use scenario::Scenario;
+pub use seen::Seen;
+pub use workflow::{Workflow, workflow};

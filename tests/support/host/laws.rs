@@ -1,0 +1,170 @@
+//! What holds for every step, whatever the definition: checked at each step of each test.
+
+use dormouse_engine::graph::Graph;
+use dormouse_engine::id::BookmarkId;
+use dormouse_engine::instance::Instance;
+use dormouse_engine::journal;
+use dormouse_engine::step::{Environment, Next, Stimulus, Transition, step};
+
+/// A step that is held to the laws.
+#[must_use]
+pub fn lawful_step(
+    graph: &Graph,
+    before: Instance,
+    stimulus: &Stimulus,
+    environment: &Environment<'_>,
+) -> Transition {
+    let transition = step(graph, before.clone(), stimulus.clone(), environment);
+    let again = step(graph, before.clone(), stimulus.clone(), environment);
+    assert_eq!(
+        transition, again,
+        "the same input gives the same transition"
+    );
+    let bytes = transition.instance.encode(graph);
+    assert_eq!(
+        bytes,
+        again.instance.encode(graph),
+        "the same input gives the same bytes"
+    );
+    let read = Instance::decode(&bytes, graph).expect("what was encoded can be decoded");
+    assert_eq!(
+        read, transition.instance,
+        "decoding gives back what was encoded"
+    );
+    assert_eq!(
+        read.encode(graph),
+        bytes,
+        "a round trip gives the same bytes"
+    );
+    if !transition.is_changed {
+        unchanged(&before, &transition);
+        return transition;
+    }
+    the_journal_has_no_gaps(graph, &before, &transition);
+    bookmarks_add_up(&before, &transition);
+    ended_means_ended(graph, &transition, environment);
+    a_burnt_bookmark_is_gone(graph, &transition, stimulus, environment);
+    transition
+}
+
+fn unchanged(before: &Instance, transition: &Transition) {
+    assert_eq!(&transition.instance, before, "unchanged means unchanged");
+    assert!(
+        transition.effects.is_empty(),
+        "nothing changed, so nothing is asked for"
+    );
+    assert!(
+        transition.journal.is_empty(),
+        "nothing changed, so nothing is told"
+    );
+    assert!(
+        transition.lines.is_empty(),
+        "nothing changed, so nothing is written"
+    );
+    assert!(
+        transition.response.is_none(),
+        "nothing changed, so nobody is answered"
+    );
+    assert_eq!(
+        transition.next,
+        Next::Rest,
+        "nothing changed, so nothing comes next"
+    );
+}
+
+fn the_journal_has_no_gaps(graph: &Graph, before: &Instance, transition: &Transition) {
+    let mut expected = before.sequence;
+    for entry in &transition.journal {
+        assert_eq!(
+            entry.sequence, expected,
+            "journal lines are numbered without gaps"
+        );
+        expected += 1;
+    }
+    assert_eq!(
+        transition.instance.sequence, expected,
+        "the instance knows the next number"
+    );
+    let bytes = journal::encode(&transition.journal, graph);
+    let lines = journal::decode(&bytes).expect("a journal can be read");
+    assert_eq!(
+        lines.len(),
+        transition.journal.len(),
+        "no journal line gets lost"
+    );
+}
+
+fn bookmarks_add_up(before: &Instance, transition: &Transition) {
+    let ids = |list: &[dormouse_engine::instance::Bookmark]| -> Vec<BookmarkId> {
+        let mut ids: Vec<_> = list.iter().map(|b| b.id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    let removed = ids(&transition.bookmarks_removed);
+    let mut expected: Vec<_> = ids(&before.bookmarks)
+        .into_iter()
+        .filter(|id| !removed.contains(id))
+        .collect();
+    expected.extend(ids(&transition.bookmarks_added));
+    expected.sort();
+    assert_eq!(
+        ids(&transition.instance.bookmarks),
+        expected,
+        "bookmarks = before − removed + added"
+    );
+    let mut unique = expected.clone();
+    unique.dedup();
+    assert_eq!(unique, expected, "no two bookmarks share an id");
+}
+
+fn ended_means_ended(graph: &Graph, transition: &Transition, environment: &Environment<'_>) {
+    let instance = &transition.instance;
+    if !instance.is_ended() {
+        assert!(instance.finished_at.is_none(), "what runs has no end");
+        return;
+    }
+    assert!(
+        instance.bookmarks.is_empty(),
+        "an ended instance waits for nothing"
+    );
+    assert!(
+        instance.queue.is_empty(),
+        "an ended instance has nothing to do"
+    );
+    assert!(
+        instance.finished_at.is_some(),
+        "an ended instance knows when"
+    );
+    assert_eq!(transition.next, Next::Rest, "after the end nothing comes");
+    for stimulus in [Stimulus::Start, Stimulus::Continue, Stimulus::Cancel] {
+        let after = step(graph, instance.clone(), stimulus.clone(), environment);
+        assert!(
+            !after.is_changed,
+            "{stimulus:?} changed an instance that has ended"
+        );
+    }
+}
+
+fn a_burnt_bookmark_is_gone(
+    graph: &Graph,
+    transition: &Transition,
+    stimulus: &Stimulus,
+    environment: &Environment<'_>,
+) {
+    let (Stimulus::Resume { bookmark, .. } | Stimulus::Answered { bookmark, .. }) = stimulus else {
+        return;
+    };
+    if transition.instance.bookmark(bookmark).is_some() {
+        return;
+    }
+    let again = step(
+        graph,
+        transition.instance.clone(),
+        stimulus.clone(),
+        environment,
+    );
+    assert!(
+        !again.is_changed,
+        "a stimulus for a burnt bookmark changed something"
+    );
+}

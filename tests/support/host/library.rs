@@ -1,0 +1,142 @@
+//! The definitions a host knows, and what they are compiled to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use dormouse_engine::definition::Definition;
+use dormouse_engine::definition::name::{type_key, type_name};
+use dormouse_engine::graph::{Graph, Reference, SharedGraph};
+use dormouse_engine::step::Environment;
+use dormouse_expressions::Expressions;
+use serde_json::Value;
+
+/// Definitions by id and version.
+#[derive(Debug, Default)]
+pub struct Library {
+    versions: Vec<Arc<Definition>>,
+    graphs: Mutex<BTreeMap<String, SharedGraph>>,
+}
+
+impl Library {
+    /// Adds a version of a definition. One without ids is given some.
+    pub fn add(&mut self, json: &Value) -> Arc<Definition> {
+        self.add_text(json.to_string().as_bytes())
+    }
+
+    /// Adds a version of a definition from JSON text.
+    pub fn add_text(&mut self, text: &[u8]) -> Arc<Definition> {
+        let mut definition = Definition::from_json(text).expect("a definition");
+        if definition.definition_id.is_none() {
+            let name = definition.name.clone().unwrap_or_else(|| "unnamed".into());
+            let version = definition.version.max(1);
+            definition.identify(&name, &format!("{name}-v{version}"), version);
+        }
+        let definition = Arc::new(definition);
+        self.versions.push(definition.clone());
+        self.graphs.lock().expect("no thread died").clear();
+        definition
+    }
+
+    /// All versions, in the order they were added.
+    #[must_use]
+    pub fn versions(&self) -> &[Arc<Definition>] {
+        &self.versions
+    }
+
+    /// The published version of a definition, else its latest.
+    #[must_use]
+    pub fn find(&self, definition_id: &str) -> Option<&Arc<Definition>> {
+        let of = || {
+            self.versions
+                .iter()
+                .filter(|d| d.definition_id.as_deref() == Some(definition_id))
+        };
+        of().filter(|d| d.is_published)
+            .max_by_key(|d| d.version)
+            .or_else(|| of().max_by_key(|d| d.version))
+    }
+
+    /// A workflow used as an activity, in Elsa's order: version id, definition id (recorded version, published,
+    /// latest), type name.
+    #[must_use]
+    pub fn resolve(&self, reference: &Reference) -> Option<Arc<Definition>> {
+        let by_version_id = || {
+            let id = reference.version_id.as_deref()?;
+            self.versions
+                .iter()
+                .find(|d| d.version_id.as_deref() == Some(id))
+        };
+        let by_definition_id = || {
+            let id = reference.definition_id.as_deref()?;
+            let recorded = self.versions.iter().find(|d| {
+                d.definition_id.as_deref() == Some(id) && Some(d.version) == reference.version
+            });
+            recorded.or_else(|| self.find(id))
+        };
+        let by_type_name = || {
+            let key = type_key(&reference.type_name);
+            let is_it = |d: &&Arc<Definition>| {
+                d.options.usable_as_activity
+                    && d.name
+                        .as_deref()
+                        .is_some_and(|name| type_key(&type_name(name)) == key)
+            };
+            let found = self.versions.iter().find(is_it)?;
+            self.find(found.definition_id.as_deref()?)
+        };
+        by_version_id()
+            .or_else(by_definition_id)
+            .or_else(by_type_name)
+            .cloned()
+    }
+
+    /// The compiled form of the version that a start takes.
+    #[must_use]
+    pub fn graph(&self, definition_id: &str, expressions: &Expressions) -> Option<SharedGraph> {
+        let definition = self.find(definition_id)?;
+        let key = format!("{definition_id}/{}", definition.version);
+        if let Some(graph) = self.graphs.lock().expect("no thread died").get(&key) {
+            return Some(graph.clone());
+        }
+        let graph = Arc::new(self.compile(definition, expressions));
+        self.graphs
+            .lock()
+            .expect("no thread died")
+            .insert(key, graph.clone());
+        Some(graph)
+    }
+
+    /// Compiles a version with what this library has.
+    #[must_use]
+    pub fn compile(&self, definition: &Definition, expressions: &Expressions) -> Graph {
+        Graph::compile(
+            definition,
+            &|reference: &Reference| self.resolve(reference),
+            expressions,
+        )
+    }
+
+    /// The published definitions that a stimulus starts, and which of their activities it triggers.
+    #[must_use]
+    pub fn triggered(&self, hash: &str, environment: &Environment<'_>) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for definition in self.versions.iter().filter(|d| d.is_published) {
+            let Some(id) = definition.definition_id.as_deref() else {
+                continue;
+            };
+            if self
+                .find(id)
+                .is_none_or(|published| !Arc::ptr_eq(published, definition))
+            {
+                continue;
+            }
+            let Some(graph) = self.graph(id, environment.expressions) else {
+                continue;
+            };
+            let triggers = graph.triggers(environment).unwrap_or_default();
+            let mine = triggers.into_iter().filter(|t| t.hash == hash);
+            found.extend(mine.map(|t| (id.to_owned(), t.activity_id)));
+        }
+        found
+    }
+}
