@@ -1,0 +1,39 @@
+//! Cancelling an instance, or one of its activities.
+
+use dormouse_store::Tenant;
+
+use crate::error::RuntimeError;
+use crate::resume::ResumeOutcome;
+use crate::runtime::Runtime;
+
+impl Runtime {
+    /// Cancels an instance; its children are cancelled after it. One that has ended stays as it is:
+    /// [`ResumeOutcome::Ended`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resume`].
+    pub async fn cancel(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+    ) -> Result<ResumeOutcome, RuntimeError> {
+        let _ = (tenant, instance_id);
+        todo!()
+    }
+
+    /// Cancels every execution of an activity of an instance. None runs: [`ResumeOutcome::BookmarkGone`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resume`].
+    pub async fn cancel_activity(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        activity_id: &str,
+    ) -> Result<ResumeOutcome, RuntimeError> {
+        let _ = (tenant, instance_id, activity_id);
+        todo!()
+    }
+}

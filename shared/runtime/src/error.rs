@@ -1,0 +1,106 @@
+//! What can go wrong in a use case. What is expected, such as a duplicate or a lost race, is a value of the
+//! outcome; what a workflow does wrong is an incident of its instance.
+
+use dormouse_engine::definition::DefinitionError;
+use dormouse_engine::instance::DecodeError;
+use dormouse_store::StoreError;
+
+use crate::port::PortError;
+
+/// Why a use case was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// Somebody else works on the instance, and did not end in the time there is to wait. Nothing happened.
+    #[error("the instance `{instance_id}` is in progress; try again in a moment")]
+    InProgress {
+        /// The instance.
+        instance_id: String,
+        /// Until when its lease is, in ms since 1970.
+        until_ms: i64,
+    },
+    /// The lease was lost before the work was committed: nothing of it counts. Somebody else carries on.
+    #[error("the instance `{instance_id}` was taken over while this was being worked on")]
+    LeaseLost {
+        /// The instance.
+        instance_id: String,
+    },
+    /// Others changed the definition again and again. Nothing happened.
+    #[error("the definition `{definition_id}` is being changed by somebody else; try again")]
+    DefinitionContended {
+        /// The definition.
+        definition_id: String,
+    },
+    /// The store did not do it; see [`StoreError`] for what may be tried again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored instance could not be read.
+    #[error("the instance `{instance_id}` cannot be read: {source}")]
+    Instance {
+        /// The instance.
+        instance_id: String,
+        /// What is wrong.
+        #[source]
+        source: DecodeError,
+    },
+    /// A stored definition could not be read.
+    #[error("version {version} of the definition `{definition_id}` cannot be read: {source}")]
+    StoredDefinition {
+        /// The definition.
+        definition_id: String,
+        /// The version.
+        version: u32,
+        /// What is wrong.
+        #[source]
+        source: DefinitionError,
+    },
+    /// A version that an instance is pinned to is gone.
+    #[error("version {version} of the definition `{definition_id}` is needed and not there")]
+    VersionMissing {
+        /// The definition.
+        definition_id: String,
+        /// The version.
+        version: u32,
+    },
+    /// What this crate stores beside an instance or in a message could not be read or written.
+    #[error("a stored {what} cannot be read or written")]
+    Format {
+        /// What.
+        what: &'static str,
+        /// What the codec said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The scheduler failed. The timer stays in the outbox.
+    #[error("the scheduler failed")]
+    Scheduler(#[source] PortError),
+    /// The queue failed. The message stays in the outbox.
+    #[error("the queue failed")]
+    Queue(#[source] PortError),
+    /// The bus failed. The request stays in the outbox.
+    #[error("the bus failed")]
+    Bus(#[source] PortError),
+}
+
+impl RuntimeError {
+    /// Whether nothing happened and the same call may succeed after a pause.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::InProgress { .. } | Self::LeaseLost { .. } | Self::DefinitionContended { .. } => {
+                true
+            }
+            Self::Store(error) => error.is_busy(),
+            Self::Instance { .. }
+            | Self::StoredDefinition { .. }
+            | Self::VersionMissing { .. }
+            | Self::Format { .. }
+            | Self::Scheduler(_)
+            | Self::Queue(_)
+            | Self::Bus(_) => false,
+        }
+    }
+
+    pub(crate) fn format(what: &'static str) -> impl FnOnce(serde_json::Error) -> Self {
+        move |source| Self::Format { what, source }
+    }
+}

@@ -1,0 +1,196 @@
+//! Messages: what is to be done after a commit, by this node or another. They lie in the outbox and in queues, so
+//! their names are stable for ever.
+
+use bytes::Bytes;
+use dormouse_engine::effect::{Child, ParentLink};
+use dormouse_engine::id::{BookmarkId, InstanceId};
+use dormouse_store::Tenant;
+use dormouse_store::outbox::Effect;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::definition_handle::DefinitionHandle;
+use crate::error::RuntimeError;
+use crate::port::TaskRequest;
+use crate::stimulate::StimulusRequest;
+use crate::tenant_serde;
+use crate::timer::{Occurrence, Timer};
+
+/// Something to do. Doing it twice changes nothing: every kind names what it is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Its id: `instance/commit/place`, or the event's.
+    pub id: String,
+    /// Whose it is.
+    #[serde(with = "tenant_serde")]
+    pub tenant: Tenant,
+    /// What to do.
+    pub task: Task,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Task {
+    /// Go on with a burst that was interrupted, or made way.
+    Continue {
+        /// The instance.
+        instance: InstanceId,
+        /// Activities that ran since the instance last waited.
+        #[serde(default)]
+        activities: u64,
+        /// Whether it made way: then it is to be done at once, and not only after a crash.
+        #[serde(default)]
+        made_way: bool,
+    },
+    /// Schedule a timer.
+    Schedule {
+        /// The timer.
+        timer: Timer,
+    },
+    /// Fire a timer that is due already.
+    Fire {
+        /// The timer.
+        timer: Timer,
+    },
+    /// Start an instance.
+    Start {
+        /// Its id.
+        instance: InstanceId,
+        /// What it runs.
+        definition: DefinitionHandle,
+        /// How it begins.
+        start: StartFacts,
+    },
+    /// Start a child.
+    StartChild {
+        /// The child.
+        child: Child,
+    },
+    /// Resume a bookmark of a parent with the end of its child.
+    ResumeParent {
+        /// The parent.
+        parent: InstanceId,
+        /// The bookmark.
+        bookmark: BookmarkId,
+        /// How the child ended.
+        input: Map<String, Value>,
+    },
+    /// Resume a bookmark.
+    Resume {
+        /// The instance.
+        instance: InstanceId,
+        /// The bookmark.
+        bookmark: BookmarkId,
+        /// What it receives.
+        input: Map<String, Value>,
+    },
+    /// Tell everybody who waits for a stimulus, and start whom it triggers.
+    Stimulate {
+        /// The stimulus.
+        stimulus: StimulusRequest,
+    },
+    /// Ask an outside worker to do a task.
+    RequestTask {
+        /// The request.
+        request: TaskRequest,
+    },
+    /// Cancel an instance.
+    Cancel {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// Make a call without holding the instance, and resume its bookmark with the answer.
+    CallInBackground {
+        /// The instance.
+        instance: InstanceId,
+        /// The bookmark.
+        bookmark: BookmarkId,
+    },
+    /// Remove what a deleted instance left.
+    CleanDeleted {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// Schedule the first occurrences of a publication.
+    ScheduleTriggers {
+        /// The definition.
+        definition_id: String,
+        /// The generation that it has once it is published.
+        generation: u64,
+    },
+    /// Move the consumers of a publication to its version.
+    UpdateConsumers {
+        /// The definition.
+        definition_id: String,
+        /// The revision that it has once it is published.
+        revision: u64,
+    },
+    /// Start the occurrence that waits for an earlier one's end.
+    StartBuffered {
+        /// The definition.
+        definition_id: String,
+        /// The trigger's activity.
+        activity_id: String,
+    },
+    /// Start an occurrence that waited.
+    StartOccurrence {
+        /// The occurrence.
+        occurrence: Occurrence,
+    },
+}
+
+/// How an instance begins, as a message carries it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StartFacts {
+    /// Values for the workflow's inputs.
+    pub input: Map<String, Value>,
+    /// The correlation id.
+    pub correlation_id: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The id of the activity that was triggered.
+    pub trigger_activity_id: Option<String>,
+    /// Properties.
+    pub properties: Map<String, Value>,
+    /// Who started it and wants to know of its end.
+    pub parent: Option<ParentLink>,
+    /// Whether the definition's activation strategy does not count.
+    pub ignores_activation: bool,
+}
+
+impl Message {
+    /// The message as an effect of the outbox.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Format`]
+    pub fn effect(&self) -> Result<Effect, RuntimeError> {
+        Ok(Effect {
+            id: self.id.clone(),
+            body: self.encode()?,
+        })
+    }
+
+    /// The message as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Format`]
+    pub fn encode(&self) -> Result<Bytes, RuntimeError> {
+        serde_json::to_vec(self)
+            .map(Bytes::from)
+            .map_err(RuntimeError::format("message"))
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Format`]
+    pub fn decode(bytes: &[u8]) -> Result<Self, RuntimeError> {
+        serde_json::from_slice(bytes).map_err(RuntimeError::format("message"))
+    }
+}

@@ -1,0 +1,48 @@
+//! The ports: what the use cases need of the world. Time, randomness, sleeping and spawning are among them, so that
+//! a simulation can drive everything.
+//!
+//! The table itself is the store's port, and so are the blobs for large states.
+
+mod background;
+mod broadcast;
+mod bus;
+mod clock;
+mod http_caller;
+mod observer;
+mod queue;
+mod scheduler;
+
+use std::sync::Arc;
+
+pub use background::{Background, Work};
+pub use broadcast::{Broadcast, DefinitionChanged};
+pub use bus::{Bus, TaskRequest};
+pub use clock::Clock;
+pub use http_caller::HttpCaller;
+pub use observer::{Happened, Observer};
+pub use queue::Queue;
+pub use scheduler::Scheduler;
+
+/// Why a port could not do its work. Nothing is known of what it did; the call may be repeated.
+pub type PortError = Box<dyn std::error::Error + Send + Sync>;
+
+/// All the ports of a runtime.
+#[derive(Clone)]
+pub struct Ports {
+    /// Time and randomness.
+    pub clock: Arc<dyn Clock>,
+    /// Where work goes on that nobody waits for.
+    pub background: Arc<dyn Background>,
+    /// What is due later.
+    pub scheduler: Arc<dyn Scheduler>,
+    /// Makes the HTTP requests of activities.
+    pub http_caller: Arc<dyn HttpCaller>,
+    /// Where messages go. `None`: this process handles them itself, and the outbox is their durability.
+    pub queue: Option<Arc<dyn Queue>>,
+    /// Who hears of tasks for outside workers. `None`: nobody.
+    pub bus: Option<Arc<dyn Bus>>,
+    /// Who hears of changed definitions. `None`: nobody; every start checks the version anyway.
+    pub broadcast: Option<Arc<dyn Broadcast>>,
+    /// Who watches what happens. `None`: nobody.
+    pub observer: Option<Arc<dyn Observer>>,
+}

@@ -1,0 +1,49 @@
+//! What waits for a stimulus, for senders who decide themselves whom to wake: HTTP requests.
+
+use dormouse_store::Tenant;
+use dormouse_store::bookmark::BookmarkRow;
+use dormouse_store::route::Route;
+use dormouse_store::trigger::TriggerRow;
+use serde_json::Value;
+
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// Who waits for a stimulus.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// Definitions that it starts: [`crate::StartRequest::trigger_generation`] is [`TriggerRow::generation`].
+    pub triggers: Vec<TriggerRow>,
+    /// Bookmarks that it resumes.
+    pub bookmarks: Vec<BookmarkRow>,
+}
+
+impl Waiting {
+    /// What a trigger or a bookmark keeps, as its activity made it.
+    #[must_use]
+    pub fn payload(bytes: &[u8]) -> Value {
+        serde_json::from_slice(bytes).unwrap_or(Value::Null)
+    }
+}
+
+impl Runtime {
+    /// Who waits for a stimulus, by its hash. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn waiting(&self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
+        let _ = (tenant, hash);
+        todo!()
+    }
+
+    /// The routes with parameters that HTTP workflows answer. One query. A route says only that its template is
+    /// worth a look-up; what answers is found under the stimulus hash.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn routes(&self, tenant: &Tenant) -> Result<Vec<Route>, RuntimeError> {
+        Ok(self.store().list_routes(tenant).await?)
+    }
+}

@@ -1,0 +1,25 @@
+//! Retrying activities that have failed.
+
+use dormouse_store::Tenant;
+
+use crate::error::RuntimeError;
+use crate::resume::ResumeOutcome;
+use crate::runtime::Runtime;
+
+impl Runtime {
+    /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is
+    /// finished or cancelled stays so: [`ResumeOutcome::Ended`]. Nothing has failed: [`ResumeOutcome::BookmarkGone`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resume`].
+    pub async fn retry(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        activity_ids: Vec<String>,
+    ) -> Result<ResumeOutcome, RuntimeError> {
+        let _ = (tenant, instance_id, activity_ids);
+        todo!()
+    }
+}
