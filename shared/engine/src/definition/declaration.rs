@@ -11,22 +11,19 @@ use super::fields::Fields;
 pub enum Storage {
     /// With the instance.
     Instance,
-    /// In memory only: gone after the burst (Elsa's MemoryStorageDriver, or none at all).
+    /// In memory only: gone after the burst (Elsa's MemoryStorageDriver).
     Memory,
 }
 
 impl Storage {
-    /// Reads an alias or any text that contains a known driver's class name. Null means memory, as in Elsa.
+    /// Reads an alias or any text that contains a known driver's class name. `None`: nothing is named.
     #[must_use]
-    pub fn parse(name: Option<&str>) -> Self {
-        match name {
-            Some(n)
-                if n.to_ascii_lowercase().contains("workflow")
-                    && !n.to_ascii_lowercase().contains("memorystorage") =>
-            {
-                Self::Instance
-            }
-            Some(_) | None => Self::Memory,
+    pub fn parse(name: Option<&str>) -> Option<Self> {
+        let name = name?.to_ascii_lowercase();
+        if name.contains("memorystorage") {
+            Some(Self::Memory)
+        } else {
+            name.contains("workflow").then_some(Self::Instance)
         }
     }
 }
@@ -83,11 +80,14 @@ fn variable(json: Fields<'_>, owner: &str, number: usize) -> Variable {
         name,
         data_type,
         default,
+        // Elsa forgets a variable without a driver when the instance waits. Nobody can rely on that, and many have
+        // fallen over it: only one that says `Memory` is forgotten.
         storage: Storage::parse(
             json.text("storageDriverTypeName")
                 .or_else(|| json.text("storageDriverType"))
                 .as_deref(),
-        ),
+        )
+        .unwrap_or(Storage::Instance),
     }
 }
 
@@ -122,7 +122,8 @@ pub fn arguments(fields: Fields<'_>, property: &str) -> Vec<Argument> {
                     .and_then(|t| DataType::parse(&t))
                     .unwrap_or(DataType::Object)
                     .array_if(many),
-                storage: Storage::parse(json.text("storageDriverType").as_deref()),
+                storage: Storage::parse(json.text("storageDriverType").as_deref())
+                    .unwrap_or(Storage::Memory),
                 default: json.get("defaultValue").cloned().unwrap_or(Value::Null),
             })
         })

@@ -254,8 +254,8 @@ impl Instance {
         context_text(&self.id, context)
     }
 
-    /// Drops what is kept for the length of a burst only: inputs without a storage driver.
-    pub(crate) fn forget_input(&mut self, graph: &Graph) {
+    /// Drops what is kept for the length of a burst only: inputs without a storage driver, variables in memory.
+    pub(crate) fn forget(&mut self, graph: &Graph) {
         use crate::definition::declaration::Storage;
         self.input.retain(|name, _| {
             graph
@@ -263,6 +263,18 @@ impl Instance {
                 .iter()
                 .any(|i| i.name.eq_ignore_ascii_case(name) && i.storage == Storage::Instance)
         });
+        for context in self
+            .contexts
+            .values_mut()
+            .filter(|c| !c.variables.is_empty())
+        {
+            let declared = &graph.node(context.node).variables;
+            context.variables.retain(|place, _| {
+                declared
+                    .get(*place as usize)
+                    .is_none_or(|v| v.storage == Storage::Instance)
+            });
+        }
     }
 }
 

@@ -75,7 +75,7 @@ impl Run<'_> {
             }
         }
         let graph = self.graph;
-        self.instance.forget_input(graph);
+        self.instance.forget(graph);
     }
 
     fn log_suspended(&mut self) {
