@@ -2,5 +2,6 @@
 
 mod contract {
     mod broken;
+    mod embedded;
     mod memory;
 }

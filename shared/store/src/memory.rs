@@ -143,7 +143,7 @@ impl Table for MemoryTable {
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
         check_writes(writes)?;
         let mut items = self.lock();
-        let decision = Decision::of(writes, |key| Ok(find(&items, key)))?;
+        let decision = Decision::of(writes, |key| Ok::<_, TableError>(find(&items, key)))?;
         if let Decision::Apply(outcomes) = &decision {
             for (write, outcome) in writes.iter().zip(outcomes) {
                 match outcome {

@@ -30,10 +30,10 @@ impl Decision {
     /// # Errors
     ///
     /// Those of `stored`, [`TableError::Invalid`] for a sum that cannot be made, [`TableError::TooLarge`].
-    pub fn of(
+    pub fn of<E: From<TableError>>(
         writes: &[Write],
-        mut stored: impl FnMut(&Key) -> Result<Option<Item>, TableError>,
-    ) -> Result<Self, TableError> {
+        mut stored: impl FnMut(&Key) -> Result<Option<Item>, E>,
+    ) -> Result<Self, E> {
         let before = writes
             .iter()
             .map(|write| stored(write.key()))

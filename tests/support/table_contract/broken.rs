@@ -111,7 +111,7 @@ impl Defect {
         (Self::CutsText, "texts_and_keys_of_every_script_survive"),
         (
             Self::ShowsTheState,
-            "index_one_shows_all_but_state_and_journal",
+            "index_one_shows_its_keys_and_the_summary",
         ),
         (Self::TakesAnyCursor, "a_cursor_from_elsewhere_is_refused"),
     ];

@@ -1,0 +1,134 @@
+//! The embedded table: a [`Table`] in one SQLite file, for one process at a time.
+//!
+//! One thread writes ([`writer`]): it takes all requests that wait, and one fsync makes all of them durable.
+//! Reads ([`reader`]) happen beside it, on the caller's own thread, from connections that only read. What a body
+//! looks like is [`body`]'s business, what a row looks like [`row`]'s, and where the files lie [`folder`]'s.
+
+mod body;
+mod failure;
+mod folder;
+mod job;
+mod operation;
+mod reader;
+mod row;
+mod schema;
+mod select;
+mod writer;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use dormouse_store::limits::{check_changes, check_writes};
+use dormouse_store::table::{
+    Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
+    Written,
+};
+
+use folder::Folder;
+use reader::Readers;
+use writer::Writer;
+
+/// How a table is opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The most bytes its file may grow to; beyond it writes fail as on a full disk. `None`: as the disk allows.
+    pub size_bytes_max: Option<u64>,
+}
+
+/// A [`Table`] in a data folder of its own.
+///
+/// An acknowledged write survives kill -9 and power loss. An [`Ordered`](Durability::Ordered) update survives
+/// kill -9, and a power loss takes it only together with everything written after it. Dropping the table writes
+/// everything to its main file and gives the folder free.
+#[derive(Debug)]
+pub struct EmbeddedTable {
+    // In the order they must go: readers before the writer, for the last one to leave tidies up.
+    readers: Readers,
+    writer: Writer,
+    _folder: Folder,
+}
+
+impl EmbeddedTable {
+    /// Opens the table of the folder, and creates both where they are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Unusable`] with a sentence that says what to do: the folder is in use by another process,
+    /// cannot be written, or holds a file that is damaged, of a newer format or no table at all.
+    pub fn open(folder: &Path) -> Result<Self, TableError> {
+        Self::open_with(folder, Options::default())
+    }
+
+    /// Like [`EmbeddedTable::open`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As for [`EmbeddedTable::open`].
+    pub fn open_with(folder: &Path, options: Options) -> Result<Self, TableError> {
+        let folder = Folder::lock(folder)?;
+        let connection = schema::open_to_write(&folder, options)?;
+        // Only now are the names of all files there to be made durable.
+        folder.sync()?;
+        let readers = Readers::new(folder.file());
+        let writer = Writer::start(connection, folder.file())?;
+        Ok(Self {
+            readers,
+            writer,
+            _folder: folder,
+        })
+    }
+
+    /// Deletes items past their time to live, a few at a time so that writes go on in between, and says how many
+    /// they were. `now_s` is in epoch seconds.
+    ///
+    /// # Errors
+    ///
+    /// As for a write. Items deleted before the error stay deleted.
+    pub async fn sweep_expired(&self, now_s: i64) -> Result<u64, TableError> {
+        let mut swept = 0;
+        loop {
+            let some = self
+                .writer
+                .ask(Durability::Ordered, move |rows| {
+                    operation::sweep(rows, now_s)
+                })
+                .await?;
+            if some == 0 {
+                return Ok(swept);
+            }
+            swept += some;
+        }
+    }
+}
+
+#[async_trait]
+impl Table for EmbeddedTable {
+    async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
+        key.check()?;
+        self.readers.get(key)
+    }
+
+    async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        self.readers.query(query)
+    }
+
+    async fn update(
+        &self,
+        key: &Key,
+        changes: &[Change],
+        condition: &Condition,
+        durability: Durability,
+    ) -> Result<Updated, TableError> {
+        check_changes(key, changes)?;
+        let (key, changes, condition) = (key.clone(), changes.to_vec(), condition.clone());
+        let update = move |rows: &_| operation::update(rows, &key, &changes, &condition);
+        self.writer.ask(durability, update).await
+    }
+
+    async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        check_writes(writes)?;
+        let writes = writes.to_vec();
+        let write = move |rows: &_| operation::write(rows, &writes);
+        self.writer.ask(Durability::Durable, write).await
+    }
+}

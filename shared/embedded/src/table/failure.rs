@@ -1,0 +1,79 @@
+//! What SQLite's error codes mean to the users of a table. The only file that reads them.
+
+use std::path::Path;
+
+use dormouse_store::table::TableError;
+use rusqlite::ErrorCode;
+
+/// Why a statement failed, by what can be done about it.
+#[derive(Debug, Clone)]
+pub(super) enum Failure {
+    /// Another process has the file locked.
+    Busy,
+    /// No room on the disk.
+    Full(String),
+    /// The file is damaged, or no database at all.
+    Damaged(String),
+    /// The disk or the permissions; whatever was under way has not happened.
+    Disk(String),
+}
+
+impl Failure {
+    /// Reads the error of a statement on the file.
+    pub(super) fn of(error: &rusqlite::Error, file: &Path) -> Self {
+        let said = format!("{}: {error}", file.display());
+        let Some(code) = error.sqlite_error_code() else {
+            return Self::Damaged(said);
+        };
+        if matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) {
+            Self::Busy
+        } else if code == ErrorCode::DiskFull {
+            Self::Full(said)
+        } else if matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) {
+            Self::Damaged(said)
+        } else {
+            Self::Disk(said)
+        }
+    }
+
+    /// An item's body that cannot be read.
+    pub(super) fn damaged_item(key: &dormouse_store::table::Key) -> Self {
+        Self::Damaged(format!(
+            "the item {} {} does not read back",
+            key.partition, key.sort
+        ))
+    }
+
+    /// As the port's error.
+    pub(super) fn error(&self) -> TableError {
+        match self {
+            Self::Busy => TableError::Busy,
+            Self::Full(said) => TableError::Full(said.as_str().into()),
+            Self::Damaged(said) => TableError::Unusable(
+                format!(
+                    "its file is damaged or not a table of Dormouse ({said}): restore the data folder from a \
+                     backup, or move it away to begin with an empty one"
+                ),
+                None,
+            ),
+            Self::Disk(said) => TableError::Unusable(
+                format!(
+                    "its file cannot be read or written ({said}): check the disk and the rights of this user"
+                ),
+                None,
+            ),
+        }
+    }
+}
+
+/// Whether the error of a commit leaves open if it happened: a failed fsync may have written all or nothing.
+pub(super) fn leaves_commit_open(error: &rusqlite::Error) -> bool {
+    let nothing_happened = [
+        ErrorCode::DiskFull,
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+    ];
+    error
+        .sqlite_error_code()
+        .is_none_or(|code| !nothing_happened.contains(&code))
+}

@@ -1,0 +1,134 @@
+//! A query of the port as one SQL statement: which rows, in which order, from where on.
+//!
+//! The bounds are written so that SQLite finds the first row of a page directly, however far into the partition
+//! the page lies.
+
+use dormouse_store::Cursor;
+use dormouse_store::table::{Index, Query, TableError};
+use rusqlite::types::ToSql;
+
+/// A statement and its parameters, and where a page of it may continue.
+#[derive(Debug)]
+pub(super) struct Select {
+    pub(super) sql: String,
+    parameters: Vec<String>,
+    rows_max: i64,
+}
+
+impl Select {
+    /// The statement for the query. Its columns are `pk`, `sk`, the sort key, and `body` where the body is
+    /// needed.
+    ///
+    /// One row more than the page holds is selected: it tells whether there is another page.
+    pub(super) fn of(query: &Query) -> Result<Self, TableError> {
+        let cursor = query
+            .cursor
+            .as_deref()
+            .map(|text| Cursor::decode(text, query.index));
+        let names = Names::of(query.index);
+        let mut select = Self {
+            sql: String::new(),
+            parameters: vec![query.partition.clone()],
+            rows_max: query.page_items_max() as i64 + 1,
+        };
+        let mut bounds = String::new();
+        match cursor.transpose()? {
+            // A cursor outside the range changes nothing: the page begins where the range does.
+            Some(cursor) if !query.descending && cursor.sort >= query.from => {
+                bounds += &select.beyond(&names, '>', cursor);
+                bounds += &select.below(&names, &query.until);
+            }
+            Some(cursor)
+                if query.descending && (query.until.is_empty() || cursor.sort < query.until) =>
+            {
+                bounds += &select.beyond(&names, '<', cursor);
+                bounds += &select.from(&names, &query.from);
+            }
+            Some(_) | None => {
+                bounds += &select.from(&names, &query.from);
+                bounds += &select.below(&names, &query.until);
+            }
+        }
+        let Names {
+            partition,
+            sort,
+            columns,
+        } = names;
+        let direction = if query.descending { "DESC" } else { "ASC" };
+        let tie = if query.index.is_some() {
+            format!(", pk {direction}, sk {direction}")
+        } else {
+            String::new()
+        };
+        select.sql = format!(
+            "SELECT {columns} FROM items WHERE {partition} = ?1{bounds} \
+             ORDER BY {sort} {direction}{tie} LIMIT ?{}",
+            select.parameters.len() + 1
+        );
+        Ok(select)
+    }
+
+    /// The parameters, in order.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &dyn ToSql> {
+        let texts = self.parameters.iter().map(|text| text as &dyn ToSql);
+        texts.chain(std::iter::once(&self.rows_max as &dyn ToSql))
+    }
+
+    fn parameter(&mut self, text: impl Into<String>) -> usize {
+        self.parameters.push(text.into());
+        self.parameters.len()
+    }
+
+    fn from(&mut self, names: &Names, from: &str) -> String {
+        if from.is_empty() {
+            return String::new();
+        }
+        format!(" AND {} >= ?{}", names.sort, self.parameter(from))
+    }
+
+    fn below(&mut self, names: &Names, until: &str) -> String {
+        if until.is_empty() {
+            return String::new();
+        }
+        format!(" AND {} < ?{}", names.sort, self.parameter(until))
+    }
+
+    /// Strictly beyond the cursor.
+    fn beyond(&mut self, names: &Names, than: char, cursor: Cursor) -> String {
+        let sort = self.parameter(cursor.sort);
+        match cursor.key {
+            None => format!(" AND {} {than} ?{sort}", names.sort),
+            Some(key) => format!(
+                " AND ({}, pk, sk) {than} (?{sort}, ?{}, ?{})",
+                names.sort,
+                self.parameter(key.partition),
+                self.parameter(key.sort)
+            ),
+        }
+    }
+}
+
+/// The columns of the table, or of an index.
+struct Names {
+    partition: &'static str,
+    sort: &'static str,
+    columns: &'static str,
+}
+
+impl Names {
+    fn of(index: Option<Index>) -> Self {
+        let columns = match index {
+            None => "pk, sk, sk, body",
+            Some(Index::One) => "pk, sk, g1s, body",
+            // All of it is in the index: no row is looked up.
+            Some(Index::Two) => "pk, sk, g2s",
+            Some(Index::Three) => "pk, sk, g3s",
+        };
+        let [partition, sort] = index.map_or(["pk", "sk"], Index::keys);
+        Self {
+            partition,
+            sort,
+            columns,
+        }
+    }
+}
