@@ -38,6 +38,9 @@ pub struct Commit {
     pub routes_added: Vec<Route>,
     /// What to do after the commit. Goes to the outbox.
     pub effects: Vec<Effect>,
+    /// What to do only if this burst is cut off before its next commit. Goes to the outbox in a row of its own, the
+    /// last one of the answer, which the next commit names in `outbox_done`.
+    pub continuation: Option<Effect>,
     /// Rows of the outbox that are done with this commit, such as the "continue" of the commit before.
     pub outbox_done: Vec<OutboxKey>,
     /// Timers that lie in the table, as [`crate::timer::Timer::set`] makes them.
@@ -122,11 +125,14 @@ impl Store {
         plan: &mut Plan,
     ) -> Result<Committed, StoreError> {
         let key = head_key(&lease.tenant, lease.instance_id())?;
-        let ours = Condition::All(vec![
+        let mut ours = vec![
             lease.is_ours(),
             Condition::Equals("cn".into(), number(lease.stored.head.commit)),
-            Condition::Lacks("en".into()),
-        ]);
+        ];
+        if !lease.reopens {
+            ours.push(Condition::Lacks("en".into()));
+        }
+        let ours = Condition::All(ours);
         let parts = self.parts(plan);
         if parts.is_split() && plan.next.owner.is_none() && !commit.summary.ended {
             // Nobody may open anew what is still to be deleted, so the lease is given back by the last write.
@@ -162,6 +168,7 @@ impl Store {
         lease.stored = plan.next.clone();
         lease.state = commit.state.clone();
         lease.held = lease.stored.owner.is_some();
+        lease.reopens = false;
         lease.unsure = false;
         self.finish(lease, commit, parts.after).await;
         Ok(Committed::Done(plan.outbox.clone()))

@@ -85,14 +85,15 @@ impl Store {
     ) -> Result<Created, StoreError> {
         let blank = blank(tenant, new, commit)?;
         let mut plan = self.plan(tenant, &blank, commit, false).await?;
-        for (n, claim) in new
-            .claims
-            .iter()
-            .enumerate()
-            .filter(|_| !commit.summary.ended)
-        {
-            let take = uniqueness::take(claim.key(tenant)?, new.instance_id);
-            plan.with.push((Role::Claim(n), take));
+        for (n, claim) in new.claims.iter().enumerate() {
+            let key = claim.key(tenant)?;
+            // One that has ended in its first burst takes nothing, but must not run beside another all the same.
+            let write = if commit.summary.ended {
+                uniqueness::check(key, new.instance_id)
+            } else {
+                uniqueness::take(key, new.instance_id)
+            };
+            plan.with.push((Role::Claim(n), write));
         }
         let mut unsure = false;
         let created = self
@@ -213,6 +214,7 @@ impl Store {
             stored: plan.next.clone(),
             state: commit.state.clone(),
             held: plan.next.owner.is_some(),
+            reopens: false,
             unsure: false,
         });
         Ok(Created::Done {

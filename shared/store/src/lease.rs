@@ -24,6 +24,8 @@ pub struct Acquire<'a> {
     pub until_ms: i64,
     /// Only if this bookmark is open.
     pub wanted: Option<Wanted<'a>>,
+    /// Also if the instance has ended: for one that failed and is to be tried again. Its claims are not taken back.
+    pub reopens: bool,
     /// Only if the instance has not seen this event. An event that the head does not remember is refused by the
     /// commit that names it.
     pub event_id: Option<&'a str>,
@@ -75,6 +77,8 @@ pub struct Lease {
     pub(crate) attributes: Attributes,
     pub(crate) state: Bytes,
     pub(crate) held: bool,
+    /// Whether it was taken of an instance that had ended, which the next commit opens again.
+    pub(crate) reopens: bool,
     /// Whether an answer to a commit was lost.
     pub(crate) unsure: bool,
 }
@@ -174,6 +178,7 @@ impl Store {
             attributes: item.attributes,
             state: Bytes::new(),
             held: true,
+            reopens: acquire.reopens,
             unsure: false,
         };
         match self
@@ -252,12 +257,14 @@ impl Acquire<'_> {
     fn condition(&self) -> Condition {
         let mut all = vec![
             Condition::Has("su".into()),
-            Condition::Lacks("en".into()),
             Condition::Any(vec![
                 Condition::Lacks("lu".into()),
                 Condition::Below("lu".into(), self.now_ms),
             ]),
         ];
+        if !self.reopens {
+            all.push(Condition::Lacks("en".into()));
+        }
         if let Some(wanted) = &self.wanted {
             all.push(Condition::Contains(
                 "bm".into(),
@@ -286,7 +293,7 @@ impl Acquire<'_> {
             HeadItem::Instance(stored) => stored,
         };
         let head = Box::new(stored.head);
-        if head.summary.ended {
+        if head.summary.ended && !self.reopens {
             return Ok(Acquired::Ended(head));
         }
         if self.event_id.is_some_and(|event| stored.seen.has(event)) {

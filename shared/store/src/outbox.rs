@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::body;
+use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, count, part, plain, time};
 use crate::shard;
@@ -48,6 +49,8 @@ pub struct OutboxRow {
     pub at_ms: i64,
     /// How often its delivery was tried by a sweep.
     pub attempts: u32,
+    /// Until when somebody is delivering it, in ms since 1970; 0: nobody says so.
+    pub held_until_ms: i64,
     /// What is to be done.
     pub effects: Vec<Effect>,
 }
@@ -100,6 +103,30 @@ pub(crate) fn rows(
     Ok(items)
 }
 
+/// The row of a commit's continuation.
+pub(crate) fn continuation(
+    tenant: &Tenant,
+    (source, commit): (&str, u64),
+    of: &Commit,
+    shards: u16,
+) -> Result<Option<Item>, StoreError> {
+    let Some(effect) = &of.continuation else {
+        return Ok(None);
+    };
+    let mut items = rows(
+        tenant,
+        (source, commit),
+        of.now_ms,
+        std::slice::from_ref(effect),
+        shards,
+    )?;
+    // No other row of the commit has this place: the others are numbered.
+    for item in &mut items {
+        item.key.sort.push_str("+");
+    }
+    Ok(items.pop())
+}
+
 fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
     let what = "outbox row";
     let damaged = || StoreError::damaged(what);
@@ -113,6 +140,7 @@ fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
         commit: commit.parse().map_err(|_| damaged())?,
         at_ms: at.parse().map_err(|_| damaged())?,
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        held_until_ms: body::number(&item.attributes, "hu").unwrap_or(0),
         effects: body::of_item(what, &item)?,
         key: OutboxKey(item.key),
     })
@@ -221,6 +249,34 @@ impl Store {
             }
             Updated::Refused(_) => 0,
         })
+    }
+
+    /// Says that a delivery is under way that must not be made twice at the same time, such as a long call. False:
+    /// somebody else said so first, or the row is gone. One update.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn hold_outbox(
+        &self,
+        key: &OutboxKey,
+        now_ms: i64,
+        until_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let hold = [Change::Set("hu".into(), Value::N(until_ms))];
+        let free = Condition::All(vec![
+            Condition::Exists,
+            Condition::Any(vec![
+                Condition::Lacks("hu".into()),
+                Condition::Below("hu".into(), now_ms),
+            ]),
+        ]);
+        let durability = self.config().lease_durability;
+        let updated = self
+            .table()
+            .update(&key.0, &hold, &free, durability)
+            .await?;
+        Ok(matches!(updated, Updated::New(_)))
     }
 
     /// Keeps only these effects of a row, the others being delivered. False if the row is gone. One write.

@@ -87,7 +87,9 @@ impl Store {
         self.plan_journal(tenant, &mut plan, commit)?;
         let source = (plan.next.head.instance_id.as_str(), plan.next.head.commit);
         let shards = self.config().outbox_shards;
-        for item in outbox::rows(tenant, source, commit.now_ms, &commit.effects, shards)? {
+        let rows = outbox::rows(tenant, source, commit.now_ms, &commit.effects, shards)?;
+        let continuation = outbox::continuation(tenant, source, commit, shards)?;
+        for item in rows.into_iter().chain(continuation) {
             plan.outbox.push(OutboxKey(item.key.clone()));
             plan.with.push((Role::Plain, put(item)));
         }

@@ -16,6 +16,8 @@ pub enum Claim {
     Correlation(String),
     /// The only one of a definition with a correlation id.
     DefinitionAndCorrelation(String, String),
+    /// The only one that a trigger of a definition started: definition and activity.
+    Trigger(String, String),
 }
 
 impl Claim {
@@ -29,6 +31,7 @@ impl Claim {
             Self::DefinitionAndCorrelation(d, c) => {
                 format!("{}#{}", definition(d)?, correlation(c)?)
             }
+            Self::Trigger(d, a) => format!("{}##{}", definition(d)?, part("an activity id", a)?),
         };
         Ok(Key::new(partition(tenant, &format!("UNIQ#{name}")), "HEAD"))
     }
@@ -38,11 +41,19 @@ impl Claim {
 pub(crate) fn take(key: Key, instance: &str) -> Write {
     let holder = Value::S(instance.to_owned());
     let attributes = Attributes::from([("in".to_owned(), holder.clone())]);
-    let free = Condition::Any(vec![
+    Write::Put(Item { key, attributes }, is_free_for(holder))
+}
+
+/// Asks that nobody else has a claim.
+pub(crate) fn check(key: Key, instance: &str) -> Write {
+    Write::Check(key, is_free_for(Value::S(instance.to_owned())))
+}
+
+fn is_free_for(holder: Value) -> Condition {
+    Condition::Any(vec![
         Condition::Absent,
         Condition::Equals("in".into(), holder),
-    ]);
-    Write::Put(Item { key, attributes }, free)
+    ])
 }
 
 /// Gives a claim back, if the instance has it.
@@ -63,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_kinds_of_claims_never_share_a_key() {
+    fn claims_of_different_kinds_never_share_a_key() {
         let claims = [
             (Claim::Definition("a#".into()), "default/UNIQ#a%23#"),
             (Claim::Correlation("a#".into()), "default/UNIQ##a%23"),
@@ -71,6 +82,7 @@ mod tests {
                 Claim::DefinitionAndCorrelation("a".into(), "#".into()),
                 "default/UNIQ#a#%23",
             ),
+            (Claim::Trigger("a".into(), "b".into()), "default/UNIQ#a##b"),
         ];
         for (claim, expected) in claims {
             let key = claim.key(&Tenant::default()).unwrap();
