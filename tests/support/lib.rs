@@ -13,11 +13,17 @@
 )]
 
 pub mod activity;
+#[cfg(feature = "aws")]
+pub mod broken_line;
 pub mod corpus;
+#[cfg(feature = "aws")]
+pub mod dynoxide;
 pub mod expected;
 pub mod flow;
 pub mod golden;
 pub mod host;
+#[cfg(feature = "aws")]
+pub mod ministack;
 pub mod primitives;
 pub mod rows;
 pub mod scenario;

@@ -23,12 +23,12 @@ const TIME_TO_LIVE: &str = "ttl";
 /// A new table on an emulator is there at once, on AWS within a minute.
 const CREATION_LIMIT: Duration = Duration::from_secs(120);
 
-/// The name of an index.
+/// The name of an index; DynamoDB wants three characters at least.
 pub(super) const fn index_name(index: Index) -> &'static str {
     match index {
-        Index::One => "i1",
-        Index::Two => "i2",
-        Index::Three => "i3",
+        Index::One => "index1",
+        Index::Two => "index2",
+        Index::Three => "index3",
     }
 }
 
