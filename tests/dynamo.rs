@@ -26,7 +26,7 @@ impl Remote {
     async fn start() -> Result<Self> {
         let server = Dynoxide::start()?;
         DynamoTable::new(&server.config(), NAME)
-            .create_table(&["v"])
+            .create_table()
             .await?;
         let line = BrokenLine::to(server.endpoint()).await?;
         let table = DynamoTable::new(&AwsConfig::emulator(line.endpoint()), NAME);
@@ -107,9 +107,9 @@ async fn a_server_that_is_not_there_is_named() -> Result<()> {
 async fn a_table_is_made_once_and_checked_after() -> Result<()> {
     let server = Dynoxide::start()?;
     let table = DynamoTable::new(&server.config(), NAME);
-    table.create_table(&["v"]).await?;
+    table.create_table().await?;
     table.ready().await?;
-    table.create_table(&["v"]).await?;
+    table.create_table().await?;
     Ok(())
 }
 
@@ -124,7 +124,7 @@ async fn a_table_of_somebody_else_is_refused() -> Result<()> {
     }))?;
     server.database().create_table(foreign)?;
     let table = DynamoTable::new(&server.config(), NAME);
-    let said = said(table.create_table(&["v"]).await)?;
+    let said = said(table.create_table().await)?;
     assert!(said.contains("not one of Dormouse's"), "{said}");
     Ok(())
 }

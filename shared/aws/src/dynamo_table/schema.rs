@@ -93,12 +93,10 @@ impl DynamoTable {
 
     /// Makes the table, on demand, and waits until it is ready; a table that is there already is only checked.
     ///
-    /// `summary`: what index 1 projects beside the keys; DynamoDB allows 20 names.
-    ///
     /// # Errors
     ///
     /// Those of [`DynamoTable::ready`], and [`TableError::Unusable`] where the table cannot be made.
-    pub async fn create_table(&self, summary: &[&str]) -> Result<(), TableError> {
+    pub async fn create_table(&self) -> Result<(), TableError> {
         let mut request = self
             .writer
             .create_table()
@@ -109,14 +107,10 @@ impl DynamoTable {
             .attribute_definitions(text_attribute(SORT)?);
         for index in Index::EVERY {
             let [partition, sort] = index.keys();
-            let projected = match index {
-                Index::One => summary,
-                Index::Two | Index::Three => &[],
-            };
             request = request
                 .attribute_definitions(text_attribute(partition)?)
                 .attribute_definitions(text_attribute(sort)?)
-                .global_secondary_indexes(secondary_index(index, projected)?);
+                .global_secondary_indexes(secondary_index(index)?);
         }
         match request.send().await {
             Ok(_) => {}
@@ -185,15 +179,13 @@ fn text_attribute(name: &str) -> Result<AttributeDefinition, TableError> {
         .map_err(unsound)
 }
 
-fn secondary_index(index: Index, projected: &[&str]) -> Result<GlobalSecondaryIndex, TableError> {
+fn secondary_index(index: Index) -> Result<GlobalSecondaryIndex, TableError> {
     let projection = Projection::builder();
-    let projection = if projected.is_empty() {
-        projection.projection_type(ProjectionType::KeysOnly)
-    } else {
-        let names = projected.iter().map(|name| (*name).to_owned()).collect();
-        projection
+    let projection = match index {
+        Index::One => projection
             .projection_type(ProjectionType::Include)
-            .set_non_key_attributes(Some(names))
+            .non_key_attributes(Index::SUMMARY),
+        Index::Two | Index::Three => projection.projection_type(ProjectionType::KeysOnly),
     };
     GlobalSecondaryIndex::builder()
         .index_name(index_name(index))
