@@ -2,6 +2,10 @@
 
 mod contract {
     mod broken;
+    #[cfg(feature = "aws")]
+    mod dynoxide;
     mod embedded;
     mod memory;
+    #[cfg(feature = "aws")]
+    mod ministack;
 }

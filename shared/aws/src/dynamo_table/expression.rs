@@ -136,12 +136,16 @@ impl Placeholders {
 
     /// The conditions joined, but for those that are always `neutral`.
     fn joined(&mut self, conditions: &[Condition], by: &str, neutral: bool) -> String {
-        let terms: Vec<String> = conditions
+        let mut terms: Vec<String> = conditions
             .iter()
             .filter(|condition| constant(condition) != Some(neutral))
             .map(|condition| self.term(condition))
             .collect();
-        format!("({})", terms.join(by))
+        match terms.len() {
+            // DynamoDB refuses an expression with redundant parentheses.
+            1 => terms.remove(0),
+            _ => format!("({})", terms.join(by)),
+        }
     }
 
     fn either_way(&mut self) -> String {
@@ -264,6 +268,23 @@ mod tests {
         assert_eq!(
             text(&condition).as_deref(),
             Some("(attribute_exists(#n0) AND (attribute_exists(#n1) OR attribute_exists(#n0)))")
+        );
+    }
+
+    #[test]
+    fn parentheses_are_never_redundant() {
+        let nested = Condition::All(vec![Condition::Any(vec![
+            Condition::Always,
+            Condition::All(vec![has("a"), has("b")]),
+        ])]);
+        assert_eq!(text(&nested), None);
+        let nested = Condition::All(vec![Condition::Any(vec![Condition::All(vec![
+            has("a"),
+            Condition::Contains("b".to_owned(), "c".to_owned()),
+        ])])]);
+        assert_eq!(
+            text(&nested).as_deref(),
+            Some("(attribute_exists(#n0) AND (attribute_type(#n1, :v0) AND contains(#n1, :v1)))")
         );
     }
 
