@@ -32,7 +32,6 @@ impl Ministack {
     /// # Errors
     ///
     /// It does not start; or it is not installed, and this is CI.
-    #[allow(clippy::print_stderr, reason = "a tier that did not run must be seen")]
     pub fn shared() -> Result<Option<Arc<Self>>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = shared.upgrade() {
