@@ -55,7 +55,7 @@ pub struct Context {
     /// Variables that are not declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locals: Vec<Local>,
-    /// Outputs of activities directly inside.
+    /// Its own outputs, and those of activities directly inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Recorded>,
     /// What the activity remembers.
@@ -75,6 +75,21 @@ pub struct Context {
     pub faults: u32,
     /// When it began.
     pub started_at: Timestamp,
+}
+
+impl Context {
+    /// Keeps the newest value of an output of this activity or of one directly inside.
+    pub(crate) fn record(&mut self, node: NodeIndex, output: &str, value: &Value) {
+        let is_it = |r: &&mut Recorded| r.node == node && r.output.eq_ignore_ascii_case(output);
+        match self.outputs.iter_mut().find(is_it) {
+            Some(recorded) => recorded.value = value.clone(),
+            None => self.outputs.push(Recorded {
+                node,
+                output: output.to_owned(),
+                value: value.clone(),
+            }),
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]

@@ -16,7 +16,7 @@ impl Run<'_> {
         let Some(context) = self.instance.contexts.remove(&id) else {
             return;
         };
-        let outputs = self.outputs_of(id, &context);
+        let outputs = self.outputs_of(&context);
         self.log(
             Event::Completed,
             id,
@@ -61,29 +61,13 @@ impl Run<'_> {
     }
 
     /// The outputs of an execution that the journal shows, by property name.
-    fn outputs_of(&mut self, id: ContextId, context: &Context) -> Map<String, Value> {
-        let node = self.graph.node(context.node);
-        if node.outputs.is_empty() {
-            return Map::new();
-        }
-        let logged = |name: &str| node.outputs.iter().any(|o| o.name == name && o.is_logged);
-        let mut outputs = Map::new();
-        self.outputs_set.retain(|(of, name, value)| {
-            if *of == id && logged(name) {
-                outputs.insert(property_name(name), value.clone());
-            }
-            *of != id
-        });
-        // Set in an earlier burst: the register still has them.
-        if outputs.is_empty() && context.started_at < self.environment.now {
-            let register = context.owner.and_then(|o| self.instance.contexts.get(&o));
-            for recorded in register.into_iter().flat_map(|r| &r.outputs) {
-                if recorded.node == context.node && logged(&recorded.output) {
-                    outputs.insert(property_name(&recorded.output), recorded.value.clone());
-                }
-            }
-        }
-        outputs
+    fn outputs_of(&self, context: &Context) -> Map<String, Value> {
+        let declared = &self.graph.node(context.node).outputs;
+        let is_logged = |name: &str| declared.iter().any(|o| o.name == name && o.is_logged);
+        let own = context.outputs.iter().filter(|r| r.node == context.node);
+        own.filter(|r| is_logged(&r.output))
+            .map(|r| (property_name(&r.output), r.value.clone()))
+            .collect()
     }
 }
 

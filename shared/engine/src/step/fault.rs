@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::definition::declaration::IncidentStrategy;
-use crate::graph::NodeIndex;
+use crate::graph::{Graph, NodeIndex};
 use crate::id::ContextId;
-use crate::instance::{ExceptionState, Incident, SubStatus, Work};
+use crate::instance::{ExceptionState, Incident, Instance, SubStatus, Work};
 use crate::journal::Event;
 
 /// Why an activity could not do its work.
@@ -40,6 +40,12 @@ impl Fault {
         self.metadata.insert(name.into(), value.into());
         self
     }
+}
+
+/// Whether the instance will end as faulted once it rests: its incidents are not allowed. A burst cut into several
+/// steps learns it from the instance.
+pub(super) fn is_faulting(graph: &Graph, instance: &Instance) -> bool {
+    graph.incident_strategy == IncidentStrategy::Fault && !instance.incidents.is_empty()
 }
 
 impl Run<'_> {
@@ -139,6 +145,7 @@ impl Run<'_> {
                 existing: Some(id),
             });
         }
+        self.is_faulting = is_faulting(self.graph, &self.instance);
         true
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::fault::is_faulting;
 use super::wait::BACKGROUND;
 use super::{Cx, Environment, Fault, Next, Then, Transition};
 use crate::call::{Answer, Call, HttpResponse};
@@ -30,7 +31,6 @@ pub struct Run<'a> {
     pub(crate) must_commit: bool,
     pub(crate) is_finishing: bool,
     pub(crate) is_faulting: bool,
-    pub(crate) outputs_set: Vec<(ContextId, String, Value)>,
     /// Stands in for the memory of an execution that has ended meanwhile.
     pub(crate) scratch: Memory,
 }
@@ -41,6 +41,7 @@ impl<'a> Run<'a> {
         instance: Instance,
         environment: &'a Environment<'a>,
     ) -> Self {
+        let is_faulting = is_faulting(graph, &instance);
         Self {
             graph,
             environment,
@@ -56,8 +57,7 @@ impl<'a> Run<'a> {
             activities: 0,
             must_commit: false,
             is_finishing: false,
-            is_faulting: false,
-            outputs_set: Vec::new(),
+            is_faulting,
             scratch: Memory::None,
         }
     }

@@ -8,7 +8,7 @@ use crate::definition::convert::convert;
 use crate::definition::name::property_name;
 use crate::graph::NodeIndex;
 use crate::id::{ContextId, splitmix};
-use crate::instance::{Context, Recorded};
+use crate::instance::Context;
 
 impl Run<'_> {
     /// The executions from `from` outwards.
@@ -187,25 +187,12 @@ impl Run<'_> {
         if name.eq_ignore_ascii_case("result") {
             self.instance.last_result = value.clone();
         }
-        if let Some(register) = self.instance.contexts.get_mut(&owner.unwrap_or(context)) {
-            let found = register
-                .outputs
-                .iter_mut()
-                .find(|r| r.node == node_index && r.output.eq_ignore_ascii_case(name));
-            match found {
-                Some(recorded) => recorded.value = value.clone(),
-                None => register.outputs.push(Recorded {
-                    node: node_index,
-                    output: name.to_owned(),
-                    value: value.clone(),
-                }),
+        // Its own copy is for the journal, and goes when it ends; the owner's is what others read.
+        for keeper in std::iter::once(context).chain(owner) {
+            if let Some(keeper) = self.instance.contexts.get_mut(&keeper) {
+                keeper.record(node_index, output.map_or(name, |o| &o.name), &value);
             }
         }
-        self.outputs_set.push((
-            context,
-            output.map_or(name, |o| o.name.as_str()).to_owned(),
-            value.clone(),
-        ));
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
                 self.set_variable_by_id(context, node_index, id, value, false);
