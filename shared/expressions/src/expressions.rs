@@ -1,53 +1,110 @@
 //! The evaluator: compiles scripts and runs them over a scope.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::Value;
 
-use crate::{EvaluationError, Language, Limits, Scope, Script};
+use crate::javascript::JavaScript;
+use crate::script::Program;
+use crate::{EvaluationError, Language, Library, Limits, Scope, Script};
 
 /// Compiles and evaluates scripts. One per process; every thread may use it at the same time.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Expressions {
-    limits: Limits,
+    javascript: JavaScript,
 }
 
 impl Expressions {
     /// An evaluator whose every evaluation stays within `limits`.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits }
+        Self {
+            javascript: javascript(limits, Arc::from([])),
+        }
+    }
+
+    /// An evaluator whose JavaScript also has the globals of `libraries`.
+    ///
+    /// # Errors
+    ///
+    /// What a library threw or which limit it reached when it was loaded.
+    pub fn with_libraries(
+        limits: Limits,
+        libraries: Vec<Library>,
+    ) -> Result<Self, EvaluationError> {
+        let expressions = Self {
+            javascript: javascript(limits, libraries.into()),
+        };
+        expressions.javascript.compile("1")?;
+        Ok(expressions)
     }
 
     /// The limits of each evaluation.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.javascript.limits
     }
 
     /// Checks the syntax of `source` and makes it ready to run.
     ///
     /// # Errors
     ///
-    /// [`EvaluationError::Syntax`] if it is not a program of that language.
+    /// [`EvaluationError::Syntax`] if it is not a program of that language, [`EvaluationError::Limit`] if it is
+    /// too long or nested too deep to be read.
     pub fn compile(&self, language: Language, source: &str) -> Result<Script, EvaluationError> {
+        let limit = self.limits().source_bytes_max;
+        if source.len() > limit {
+            return Err(EvaluationError::Limit {
+                limit: "source_bytes_max",
+                value: limit as u64,
+            });
+        }
+        let program = match language {
+            Language::JavaScript => Program::JavaScript(self.javascript.compile(source)?),
+            Language::Liquid => {
+                return Err(EvaluationError::Syntax {
+                    message: "Liquid comes next".to_owned(),
+                    line: None,
+                });
+            }
+        };
         Ok(Script {
             language,
             source: source.into(),
+            program: Arc::new(program),
         })
     }
 
     /// Runs `script` over `scope`.
+    ///
+    /// What the script sets, it sets at once: an error later does not take it back.
     ///
     /// # Errors
     ///
     /// [`EvaluationError::Thrown`] if it threw, [`EvaluationError::Limit`] if it reached a limit.
     pub fn evaluate(
         &self,
-        _script: &Script,
-        _scope: &mut dyn Scope,
+        script: &Script,
+        scope: &mut dyn Scope,
     ) -> Result<Value, EvaluationError> {
-        Err(EvaluationError::Thrown {
-            message: "scripts do not run yet".to_owned(),
-            stack: None,
-        })
+        match &*script.program {
+            Program::JavaScript(plan) => self.javascript.evaluate(plan, scope),
+        }
+    }
+}
+
+impl Default for Expressions {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+fn javascript(limits: Limits, libraries: Arc<[Library]>) -> JavaScript {
+    static IDS: AtomicU64 = AtomicU64::new(0);
+    JavaScript {
+        id: IDS.fetch_add(1, Ordering::Relaxed),
+        limits,
+        libraries,
     }
 }

@@ -3,14 +3,18 @@
 //! A script sees what its [`Scope`] shows it and nothing else: no clock, no randomness, no files, no network
 //! but what the scope hands in. The same script over the same scope gives the same value, always.
 
+mod dotnet;
 mod error;
 mod expressions;
+mod javascript;
+mod library;
 mod limits;
 mod scope;
 mod script;
 
 pub use error::EvaluationError;
 pub use expressions::Expressions;
+pub use library::Library;
 pub use limits::Limits;
 pub use scope::{Identity, Scope};
 pub use script::{Language, Script};

@@ -60,6 +60,15 @@ pub trait Scope {
     fn now_ms(&self) -> i64;
     /// The next number of the instance's own deterministic sequence (`Math.random()`, `newGuid()`).
     fn random(&mut self) -> u64;
+    /// `createEventTriggerUrl`: a public address that publishes the event to this instance, usable until that
+    /// time (milliseconds since 1970). `None`: this host has no public address.
+    fn event_trigger_url(&mut self, _event: &str, _expires_at_ms: Option<i64>) -> Option<String> {
+        None
+    }
+    /// `getSecret`. `None`: there is no such secret, or the workflow may not read it.
+    fn secret(&self, _name: &str) -> Option<Value> {
+        None
+    }
     /// Configuration a host allows scripts to read (`getConfig`, Liquid `Configuration`).
     fn configuration(&self, _path: &str) -> Option<Value> {
         None

@@ -1,5 +1,9 @@
 //! A checked script and the language it is written in.
 
+use std::sync::Arc;
+
+use crate::javascript::Plan;
+
 /// The languages that run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -15,5 +19,12 @@ pub struct Script {
     /// What it is written in.
     pub language: Language,
     /// The text.
-    pub source: std::sync::Arc<str>,
+    pub source: Arc<str>,
+    pub(crate) program: Arc<Program>,
+}
+
+/// What a script was compiled to.
+#[derive(Debug)]
+pub(crate) enum Program {
+    JavaScript(Plan),
 }

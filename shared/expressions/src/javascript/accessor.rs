@@ -1,0 +1,138 @@
+//! Which value a generated accessor (`getOrder`, `setOrder`, `getResultFromStep1`) means in a scope.
+
+use serde_json::Value;
+
+use crate::Scope;
+
+/// The value that `get<suffix>()` reads; `None`: the scope has no such accessor.
+///
+/// Where several things share the name, later registrations win in Elsa: arguments before outputs, before
+/// inputs, before variables. Inside a composite the scope's input is the variable of that name.
+pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<Value> {
+    let argument = scope
+        .arguments()
+        .into_iter()
+        .find(|(name, _)| answers(name, suffix));
+    if let Some((_, value)) = argument {
+        return Some(value);
+    }
+    if suffix.contains("From") {
+        let output = scope.output_names().into_iter().find(|(activity, output)| {
+            suffix == format!("{}From{}", pascal_case(output), pascal_case(activity))
+        });
+        if let Some((activity, output)) = output {
+            return Some(
+                scope
+                    .output_from(&activity, Some(&output))
+                    .unwrap_or(Value::Null),
+            );
+        }
+    }
+    if scope.is_input(suffix) {
+        return Some(scope.input(suffix).unwrap_or(Value::Null));
+    }
+    if let Some(name) = variable(scope, suffix) {
+        return scope.variable(&name);
+    }
+    let input = scope
+        .input_names()
+        .into_iter()
+        .find(|name| pascal_case(name) == suffix)?;
+    Some(scope.input(&input).unwrap_or(Value::Null))
+}
+
+/// The name of the variable that `get<suffix>` and `set<suffix>` mean.
+pub(super) fn variable(scope: &dyn Scope, suffix: &str) -> Option<String> {
+    if !suffix.chars().all(char::is_alphanumeric) {
+        return None;
+    }
+    let camel = camel_case(suffix);
+    let exact = scope.variable(suffix).is_some();
+    let lower = camel != suffix && scope.variable(&camel).is_some();
+    match (exact, lower) {
+        (true, false) => Some(suffix.to_owned()),
+        (false, true) => Some(camel),
+        (true, true) => scope
+            .variable_names()
+            .into_iter()
+            .find(|name| name == suffix || *name == camel),
+        (false, false) => None,
+    }
+}
+
+/// The suffixes of all accessors of a scope, for scripts that reach them in ways their text does not show.
+pub(super) fn suffixes(scope: &dyn Scope) -> Vec<String> {
+    let plain = |name: &String| name.chars().all(char::is_alphanumeric);
+    let variables = scope.variable_names().into_iter().filter(plain);
+    let arguments = scope.arguments().into_iter().map(|(name, _)| name);
+    let mut suffixes: Vec<String> = variables
+        .chain(arguments)
+        .map(|n| pascal_case(&n))
+        .collect();
+    for input in scope.input_names() {
+        suffixes.push(pascal_case(&input));
+        suffixes.push(input);
+    }
+    for (activity, output) in scope.output_names() {
+        suffixes.push(format!(
+            "{}From{}",
+            pascal_case(&output),
+            pascal_case(&activity)
+        ));
+    }
+    suffixes.sort();
+    suffixes.dedup();
+    suffixes
+}
+
+/// Upper-cases the first letter and each letter after blanks, `_` and `-`, which vanish: what Elsa's Humanizer
+/// does, and before digits, too, so that an activity named "Step 1" can be reached.
+pub(super) fn pascal_case(name: &str) -> String {
+    let mut result = String::with_capacity(name.len());
+    let mut starts_word = true;
+    for character in name.chars() {
+        if matches!(character, ' ' | '_' | '-') {
+            starts_word = true;
+            continue;
+        }
+        result.push(if starts_word {
+            character.to_ascii_uppercase()
+        } else {
+            character
+        });
+        starts_word = false;
+    }
+    result
+}
+
+fn answers(name: &str, suffix: &str) -> bool {
+    name == suffix || pascal_case(name) == suffix
+}
+
+fn camel_case(suffix: &str) -> String {
+    let mut characters = suffix.chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(characters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pascal_case_leaves_what_an_identifier_can_hold() {
+        let cases = [
+            ("counter", "Counter"),
+            ("LoanAdvisory", "LoanAdvisory"),
+            ("child with output 1", "ChildWithOutput1"),
+            ("order_id", "OrderId"),
+            ("post-body", "PostBody"),
+            ("änderung", "änderung"),
+            ("1st", "1st"),
+            ("", ""),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(pascal_case(name), expected);
+        }
+    }
+}

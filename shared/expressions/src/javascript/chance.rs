@@ -1,0 +1,72 @@
+//! Time, chance and ids of scripts: all from the instance's own deterministic sequence and its given time.
+
+use std::rc::Rc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rquickjs::{Ctx, Result};
+
+use super::host::{Functions, stopped};
+use crate::{Scope, dotnet};
+
+impl<'js> Functions<'js> {
+    pub(super) fn add_random(&self) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add("now", move |ctx: Ctx<'js>| {
+            #[allow(clippy::cast_precision_loss, reason = "JavaScript's times are doubles")]
+            current.scope(&ctx, |scope| scope.now_ms() as f64)
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add("random", move |ctx: Ctx<'js>| {
+            // The upper 53 bits, as a fraction of 2^53.
+            #[allow(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+            current.scope(&ctx, |scope| {
+                (scope.random() >> 11) as f64 / 9_007_199_254_740_992.0
+            })
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add("newGuid", move |ctx: Ctx<'js>| {
+            current.scope(&ctx, |scope| guid_text(guid(scope)))
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add("newShortGuid", move |ctx: Ctx<'js>| {
+            current.scope(&ctx, |scope| {
+                STANDARD.encode(guid(scope)).replace(['/', '+', '='], "")
+            })
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add(
+            "formatDate",
+            move |ctx: Ctx<'js>, ms: f64, offset: f64, format: String| {
+                if !current.budget.charge(format.len() as u64) {
+                    return Err(stopped(&ctx));
+                }
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "saturates; years are checked"
+                )]
+                Ok(dotnet::format_date(ms as i64, offset as i32, &format))
+            },
+        )
+    }
+}
+
+/// A random (version 4) GUID of the scope's own sequence.
+fn guid(scope: &mut dyn Scope) -> [u8; 16] {
+    let bits = u128::from(scope.random()) << 64 | u128::from(scope.random());
+    let version = bits & !(0xf << 76) | 0x4 << 76;
+    (version & !(0x3 << 62) | 0x2 << 62).to_be_bytes()
+}
+
+fn guid_text(bytes: [u8; 16]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let part = |range| hex.get(range).unwrap_or_default();
+    format!(
+        "{}-{}-{}-{}-{}",
+        part(0..8),
+        part(8..12),
+        part(12..16),
+        part(16..20),
+        part(20..32)
+    )
+}

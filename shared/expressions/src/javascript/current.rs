@@ -1,0 +1,104 @@
+//! The scope of the evaluation that runs on this thread, for the functions scripts call.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rquickjs::{Ctx, Exception, Persistent, Result, Value as JsValue};
+use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
+
+use super::budget::Budget;
+use crate::{Limits, Scope};
+
+struct Borrowed<'a>(&'a mut dyn Scope);
+
+impl<'short> ReborrowMut<'short> for Borrowed<'_> {
+    type Result = Borrowed<'short>;
+
+    fn reborrow_mut(&'short mut self) -> Borrowed<'short> {
+        Borrowed(&mut *self.0)
+    }
+}
+
+/// What a call into the scope counts, in operations of the interpreter.
+const HOST_CALL_OPERATIONS: u64 = 20;
+
+scoped_thread_local!(static mut SCOPE: for<'a> Borrowed<'a>);
+
+/// Lends `scope` to the functions that scripts call, while `run` runs.
+pub(super) fn lend<R>(scope: &mut dyn Scope, run: impl FnOnce() -> R) -> R {
+    SCOPE.set(Borrowed(scope), run)
+}
+
+/// What one thread's interpreter and its host functions know of the running evaluation.
+pub(super) struct Current {
+    pub(super) budget: Budget,
+    /// Objects already copied in, so that every read of a variable gives the same object.
+    memo: RefCell<BTreeMap<String, Persistent<JsValue<'static>>>>,
+    /// Variables set by a call; the write-back of `variables` leaves them alone.
+    assigned: RefCell<BTreeSet<String>>,
+}
+
+impl Current {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            budget: Budget::new(limits),
+            memo: RefCell::default(),
+            assigned: RefCell::default(),
+        }
+    }
+
+    /// Starts the next evaluation.
+    pub(super) fn begin(&self) {
+        self.budget.begin();
+        self.assigned.borrow_mut().clear();
+    }
+
+    /// Uses the scope that is lent, which counts as work. Outside of an evaluation (a library that loads) there
+    /// is none.
+    pub(super) fn scope<R>(
+        &self,
+        ctx: &Ctx<'_>,
+        use_it: impl FnOnce(&mut dyn Scope) -> R,
+    ) -> Result<R> {
+        if !SCOPE.is_set() {
+            return Err(Exception::throw_message(
+                ctx,
+                "there is no running workflow here",
+            ));
+        }
+        if !self.budget.charge(HOST_CALL_OPERATIONS) {
+            return Err(Exception::throw_internal(ctx, "stopped"));
+        }
+        Ok(SCOPE.with(|borrowed| use_it(borrowed.0)))
+    }
+
+    /// Forgets what belongs to the evaluation that ended.
+    pub(super) fn end(&self) {
+        self.memo.borrow_mut().clear();
+    }
+
+    /// The object remembered under `key`.
+    pub(super) fn recall<'js>(&self, ctx: &Ctx<'js>, key: &str) -> Result<Option<JsValue<'js>>> {
+        let remembered = self.memo.borrow().get(key).cloned();
+        remembered.map(|value| value.restore(ctx)).transpose()
+    }
+
+    /// Remembers an object; plain values need no identity.
+    pub(super) fn remember<'js>(&self, ctx: &Ctx<'js>, key: &str, value: &JsValue<'js>) {
+        if value.is_object() {
+            let kept = Persistent::save(ctx, value.clone());
+            self.memo.borrow_mut().insert(key.to_owned(), kept);
+        }
+    }
+
+    /// Notes that a variable was set by a call: what was read before is old.
+    pub(super) fn assign(&self, variable: &str) {
+        self.memo.borrow_mut().clear();
+        self.assigned.borrow_mut().insert(variable.to_owned());
+    }
+
+    /// Whether the variable was set by a call in this evaluation.
+    pub(super) fn was_assigned(&self, variable: &str) -> bool {
+        self.assigned.borrow().contains(variable)
+    }
+}

@@ -1,0 +1,248 @@
+//! One evaluation of a script: its inputs in, its value out, and its changed variables back.
+
+use std::sync::Arc;
+
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Value as JsValue};
+use serde_json::Value;
+
+use super::accessor;
+use super::budget::Reached;
+use super::current::lend;
+use super::failure::explain;
+use super::from_js::from_js;
+use super::host::accessor_function;
+use super::into_js::{define, into_js};
+use super::plan::{Accessor, Plan};
+use super::realm::{self, Realm};
+use crate::{EvaluationError, Scope};
+
+/// What a job of the promise queue counts, in operations.
+const JOB_OPERATIONS: u64 = 100;
+
+/// What an evaluation gave, and whether the interpreter is still as it was.
+pub(super) struct Outcome {
+    pub(super) value: std::result::Result<Value, EvaluationError>,
+    pub(super) is_clean: bool,
+}
+
+/// Runs a plan over a scope.
+pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outcome {
+    realm.current.begin();
+    let (value, swept) = lend(scope, || {
+        if plan.is_private {
+            (run_private(realm, plan), true)
+        } else {
+            run_shared(realm, plan)
+        }
+    });
+    realm.current.end();
+    // What a script still had to do must not run in the next one's time.
+    let is_clean = swept
+        && !matches!(value, Err(EvaluationError::Limit { .. }))
+        && !realm.runtime.is_job_pending();
+    if is_clean && realm.current.budget.worked_hard() {
+        realm.runtime.run_gc();
+    }
+    Outcome { value, is_clean }
+}
+
+fn run_shared(
+    realm: &mut Realm,
+    plan: &Plan,
+) -> (std::result::Result<Value, EvaluationError>, bool) {
+    let function = realm.function(plan);
+    let function = match function {
+        Ok(function) => function,
+        Err(error) => {
+            let explain = |ctx: &Ctx<'_>| explain(ctx, error, &realm.current.budget);
+            return (Err(realm.with_shared(explain)), true);
+        }
+    };
+    realm.with_shared(|ctx| {
+        let value = call(realm, ctx, plan, function);
+        let value = value.map_err(|error| explain(ctx, error, &realm.current.budget));
+        let swept = !(plan.may_leak || realm.has_libraries()) || realm.sweep(ctx);
+        (settle(realm, plan, value), swept)
+    })
+}
+
+fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, EvaluationError> {
+    let mut failure = None;
+    let value = realm.with_private(|ctx| {
+        let value = call_private(realm, ctx, plan);
+        value.map_err(|error| {
+            failure = Some(explain(ctx, error, &realm.current.budget));
+            rquickjs::Error::Unknown
+        })
+    });
+    let value = value.map_err(|error| match failure {
+        Some(failure) => failure,
+        None => realm.with_shared(|ctx| explain(ctx, error, &realm.current.budget)),
+    });
+    settle(realm, plan, value)
+}
+
+/// A limit that was reached counts even if the script went on to a value.
+fn settle(
+    realm: &Realm,
+    plan: &Plan,
+    value: std::result::Result<Value, EvaluationError>,
+) -> std::result::Result<Value, EvaluationError> {
+    let budget = &realm.current.budget;
+    if let Err(EvaluationError::Thrown { message, .. }) = &value {
+        // Without memory even for an error, the interpreter throws null or nothing. So can a script.
+        let throws = plan.source.contains("throw") || plan.source.contains("reject");
+        if message == "[uninitialized]" || message == "null" && !throws {
+            budget.reach(Reached::Memory);
+        }
+    }
+    match budget.exceeded() {
+        Some(limit) => Err(limit),
+        None => value,
+    }
+}
+
+fn call(
+    realm: &Realm,
+    ctx: &Ctx<'_>,
+    plan: &Plan,
+    function: Persistent<Function<'static>>,
+) -> Result<Value> {
+    let function = function.restore(ctx)?;
+    if !plan.uses_variables && !plan.uses_arguments {
+        return finish(realm, ctx, function.call(())?);
+    }
+    let variables = Variables::new(realm, ctx, plan)?;
+    let arguments = arguments(realm, ctx, plan)?;
+    let value = finish(
+        realm,
+        ctx,
+        function.call((variables.object.clone(), arguments))?,
+    )?;
+    variables.write_back(realm, ctx)?;
+    Ok(value)
+}
+
+/// Runs a script as a program of its own context, where every accessor is a global.
+fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
+    let globals = ctx.globals();
+    for suffix in realm
+        .current
+        .scope(ctx, |scope| accessor::suffixes(scope))?
+    {
+        for sets in [false, true] {
+            let accessor = Accessor {
+                sets,
+                suffix: suffix.clone(),
+            };
+            if !globals.contains_key(accessor.name())? {
+                let function = accessor_function(ctx, &realm.current, &accessor)?;
+                define(&globals, &accessor.name(), function.into_value())?;
+            }
+        }
+    }
+    let variables = Variables::new(realm, ctx, plan)?;
+    let arguments = arguments(realm, ctx, plan)?;
+    let value = if plan.is_program {
+        globals.set("variables", variables.object.clone())?;
+        globals.set("args", arguments)?;
+        ctx.eval_with_options(&*plan.source, realm::options())?
+    } else {
+        let eval = globals.get("eval")?;
+        let function = realm::function(ctx, plan, &realm.current, eval)?;
+        function.call((variables.object.clone(), arguments))?
+    };
+    let value = finish(realm, ctx, value)?;
+    variables.write_back(realm, ctx)?;
+    Ok(value)
+}
+
+/// Runs all promise jobs, and gives the script's value as JSON.
+fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value> {
+    run_jobs(realm, ctx)?;
+    let value = match value.as_promise().cloned() {
+        Some(promise) => settled(ctx, &promise)?,
+        None => value,
+    };
+    let value = from_js(ctx, value, &realm.current.budget)?;
+    run_jobs(realm, ctx)?;
+    Ok(value)
+}
+
+fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
+    while ctx.execute_pending_job() {
+        if !realm.current.budget.charge(JOB_OPERATIONS) {
+            return Err(super::host::stopped(ctx));
+        }
+    }
+    Ok(())
+}
+
+fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<JsValue<'js>> {
+    match promise.state() {
+        PromiseState::Pending => Err(Exception::throw_message(
+            ctx,
+            "the script waits for a promise that never settles",
+        )),
+        PromiseState::Resolved | PromiseState::Rejected => {
+            promise.result().unwrap_or(Err(rquickjs::Error::WouldBlock))
+        }
+    }
+}
+
+fn arguments<'js>(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    if plan.uses_arguments {
+        for (name, value) in realm.current.scope(ctx, |scope| scope.arguments())? {
+            define(&object, &name, into_js(ctx, &value, &realm.current.budget)?)?;
+        }
+    }
+    Ok(object)
+}
+
+/// The `variables` object: a copy of the variables a script names.
+struct Variables<'js> {
+    object: Object<'js>,
+    before: Vec<(Arc<str>, Value)>,
+}
+
+impl<'js> Variables<'js> {
+    fn new(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Self> {
+        let object = Object::new(ctx.clone())?;
+        let mut before = Vec::new();
+        if plan.uses_variables {
+            for name in realm.current.scope(ctx, |scope| scope.variable_names())? {
+                if !plan.names(&name) || object.contains_key(name.as_str())? {
+                    continue;
+                }
+                if let Some(value) = realm.current.scope(ctx, |scope| scope.variable(&name))? {
+                    define(&object, &name, into_js(ctx, &value, &realm.current.budget)?)?;
+                    before.push((Arc::from(name), value));
+                }
+            }
+        }
+        Ok(Self { object, before })
+    }
+
+    /// Sets the variables whose entries changed. Inputs are left alone, and so is what a call has set.
+    fn write_back(self, realm: &Realm, ctx: &Ctx<'js>) -> Result<()> {
+        for name in self.object.keys::<rquickjs::String>() {
+            let name = name?.to_string()?;
+            if realm.current.was_assigned(&name)
+                || realm.current.scope(ctx, |scope| scope.is_input(&name))?
+            {
+                continue;
+            }
+            let entry: JsValue = self.object.get(name.as_str())?;
+            let value = from_js(ctx, entry, &realm.current.budget)?;
+            let before = self.before.iter().find(|(before, _)| **before == *name);
+            if before.is_none_or(|(_, before)| *before != value) {
+                realm
+                    .current
+                    .scope(ctx, |scope| scope.set_variable(&name, value))?;
+            }
+        }
+        Ok(())
+    }
+}

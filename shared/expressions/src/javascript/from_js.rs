@@ -1,0 +1,182 @@
+//! JavaScript to JSON: copies what leaves a script, within the limits of output and nesting.
+//!
+//! `undefined`, functions and symbols become null, as do NaN and the infinities, which JSON cannot say. Whole
+//! numbers become JSON integers, dates and .NET-like values what their `toJSON` says, byte arrays Base64 text
+//! (as .NET serialises them), big integers a number where it fits and text where it does not.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rquickjs::object::Filter;
+use rquickjs::{Atom, FromJs as _, function::This};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Type, Value as JsValue};
+use serde_json::{Map, Number, Value};
+
+use super::budget::{Budget, Reached};
+
+/// The largest number of which every smaller whole number is exact in a double.
+const EXACT_INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Copies `value` out of the interpreter. Getters and `toJSON` of the script may run meanwhile.
+pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget) -> Result<Value> {
+    copy(ctx, value, budget, 0)
+}
+
+fn copy<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget, depth: usize) -> Result<Value> {
+    match value.type_of() {
+        Type::Bool => emit(ctx, budget, 5).map(|()| Value::from(value.as_bool())),
+        Type::Int => emit(ctx, budget, 4).map(|()| Value::from(value.as_int())),
+        Type::Float => emit(ctx, budget, 8).map(|()| number(value.as_float().unwrap_or(f64::NAN))),
+        Type::String => copy_text(ctx, value, budget).map(Value::String),
+        Type::BigInt => copy_big_integer(ctx, value, budget),
+        Type::Array => copy_array(ctx, value, budget, depth + 1),
+        Type::Object | Type::Exception | Type::Promise | Type::Proxy => {
+            copy_object(ctx, value, budget, depth + 1)
+        }
+        Type::Uninitialized
+        | Type::Undefined
+        | Type::Null
+        | Type::Symbol
+        | Type::Constructor
+        | Type::Function
+        | Type::Module
+        | Type::Unknown => emit(ctx, budget, 4).map(|()| Value::Null),
+    }
+}
+
+/// A double as JSON: whole numbers are integers, and what is no number is null.
+pub(crate) fn number(double: f64) -> Value {
+    if double.fract() == 0.0 && double.abs() <= EXACT_INTEGER_MAX {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "whole and within the exact range"
+        )]
+        return Value::from(double as i64);
+    }
+    Number::from_f64(double).map_or(Value::Null, Value::Number)
+}
+
+/// The text of a string; halves of surrogate pairs become U+FFFD, as UTF-8 cannot hold them.
+pub(super) fn copy_text<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    budget: &Budget,
+) -> Result<String> {
+    let text = match String::from_js(ctx, value.clone()) {
+        Err(rquickjs::Error::Utf8(_)) => {
+            let repair: Function = value_method(ctx, "toWellFormed")?;
+            repair.call((This(value),))?
+        }
+        other => other?,
+    };
+    emit(ctx, budget, text.len() + 2)?;
+    Ok(text)
+}
+
+fn value_method<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Function<'js>> {
+    let string: Object = ctx.globals().get("String")?;
+    let prototype: Object = string.get("prototype")?;
+    prototype.get(name)
+}
+
+fn copy_big_integer<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget) -> Result<Value> {
+    let Coerced(digits) = Coerced::<String>::from_js(ctx, value)?;
+    emit(ctx, budget, digits.len() + 2)?;
+    Ok(match (digits.parse::<i64>(), digits.parse::<u64>()) {
+        (Ok(signed), _) => Value::from(signed),
+        (Err(_), Ok(unsigned)) => Value::from(unsigned),
+        (Err(_), Err(_)) => Value::String(digits),
+    })
+}
+
+fn copy_array<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    budget: &Budget,
+    depth: usize,
+) -> Result<Value> {
+    enter(ctx, budget, depth)?;
+    let array = Object::from_js(ctx, value)?;
+    let length: f64 = array.get("length")?;
+    let mut items = Vec::new();
+    let mut index = 0_u32;
+    while f64::from(index) < length {
+        emit(ctx, budget, 1)?;
+        items.push(copy(ctx, array.get(index)?, budget, depth)?);
+        index += 1;
+    }
+    Ok(Value::Array(items))
+}
+
+fn copy_object<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    budget: &Budget,
+    depth: usize,
+) -> Result<Value> {
+    enter(ctx, budget, depth)?;
+    let object = Object::from_js(ctx, value.clone())?;
+    if let Some(bytes) = object.as_typed_array::<u8>() {
+        return copy_bytes(ctx, bytes.as_object(), bytes.len(), budget);
+    }
+    let to_json: JsValue = object.get("toJSON")?;
+    if let Some(to_json) = to_json.as_function() {
+        let replaced: JsValue = to_json.call((This(value), ""))?;
+        return match replaced.as_object() {
+            // The replacement's own toJSON does not count; only its entries do.
+            Some(object) if !replaced.is_array() && !replaced.is_function() => {
+                copy_entries(ctx, object, budget, depth)
+            }
+            _ => copy(ctx, replaced, budget, depth),
+        };
+    }
+    copy_entries(ctx, &object, budget, depth)
+}
+
+fn copy_entries<'js>(
+    ctx: &Ctx<'js>,
+    object: &Object<'js>,
+    budget: &Budget,
+    depth: usize,
+) -> Result<Value> {
+    let mut entries = Map::new();
+    for key in object.own_keys::<Atom>(Filter::new().string().enum_only()) {
+        let key = key?;
+        let name = copy_text(ctx, key.to_value()?, budget)?;
+        emit(ctx, budget, 2)?;
+        let entry = copy(ctx, object.get(key)?, budget, depth)?;
+        entries.insert(name, entry);
+    }
+    Ok(Value::Object(entries))
+}
+
+fn copy_bytes<'js>(
+    ctx: &Ctx<'js>,
+    array: &Object<'js>,
+    length: usize,
+    budget: &Budget,
+) -> Result<Value> {
+    emit(ctx, budget, length.div_ceil(3) * 4 + 2)?;
+    let bytes = read_bytes(array, length)?;
+    Ok(Value::String(STANDARD.encode(bytes)))
+}
+
+/// The bytes of a typed array, one by one: its buffer may not be borrowed while scripts can run.
+pub(super) fn read_bytes(array: &Object<'_>, length: usize) -> Result<Vec<u8>> {
+    (0..u32::try_from(length).unwrap_or(u32::MAX))
+        .map(|index| array.get::<_, u8>(index))
+        .collect()
+}
+
+fn emit(ctx: &Ctx<'_>, budget: &Budget, bytes: usize) -> Result<()> {
+    if budget.emit(bytes) {
+        return Ok(());
+    }
+    Err(Exception::throw_internal(ctx, "stopped"))
+}
+
+fn enter(ctx: &Ctx<'_>, budget: &Budget, depth: usize) -> Result<()> {
+    if depth > budget.limits().depth_max {
+        budget.reach(Reached::Depth);
+    }
+    emit(ctx, budget, 2)
+}

@@ -1,0 +1,290 @@
+//! The functions of the host that scripts call: Elsa's identity, data and outcome functions over the scope.
+
+use std::rc::Rc;
+
+use rquickjs::function::{IntoJsFunc, Opt};
+use rquickjs::{Coerced, Ctx, Exception, Function, IntoJs as _, Object, Result, Value as JsValue};
+use serde_json::Value;
+
+use super::accessor;
+use super::current::Current;
+use super::from_js::from_js;
+use super::into_js::into_js;
+use super::plan::Accessor;
+use crate::{Identity, Scope};
+
+/// Collects host functions under their names.
+pub(super) struct Functions<'js> {
+    pub(super) ctx: Ctx<'js>,
+    pub(super) object: Object<'js>,
+    pub(super) current: Rc<Current>,
+}
+
+impl<'js> Functions<'js> {
+    /// All host functions, on one object for the prelude.
+    pub(super) fn new(ctx: &Ctx<'js>, current: &Rc<Current>) -> Result<Self> {
+        let object = Object::new(ctx.clone())?;
+        let functions = Self {
+            ctx: ctx.clone(),
+            object,
+            current: Rc::clone(current),
+        };
+        functions.add_identity()?;
+        functions.add_reading()?;
+        functions.add_writing()?;
+        functions.add_work()?;
+        functions.add_random()?;
+        functions.add_bytes()?;
+        Ok(functions)
+    }
+
+    pub(super) fn add<P, F>(&self, name: &str, function: F) -> Result<()>
+    where
+        F: IntoJsFunc<'js, P> + 'js,
+    {
+        self.object.set(
+            name,
+            Function::new(self.ctx.clone(), function)?.with_name(name)?,
+        )
+    }
+
+    fn add_identity(&self) -> Result<()> {
+        self.add_id("getWorkflowDefinitionId", |id| Some(id.definition_id))?;
+        self.add_id("getWorkflowDefinitionVersionId", |id| {
+            Some(id.definition_version_id)
+        })?;
+        self.add_id("getWorkflowInstanceId", |id| Some(id.instance_id))?;
+        self.add_id("getCorrelationId", |id| id.correlation_id)?;
+        self.add_id("getWorkflowInstanceName", |id| id.name)?;
+        let current = Rc::clone(&self.current);
+        self.add("getWorkflowDefinitionVersion", move |ctx: Ctx<'js>| {
+            current.scope(&ctx, |scope| scope.identity().definition_version)
+        })?;
+        self.add_text_setter("setCorrelationId", |scope, text| {
+            scope.set_correlation_id(text)
+        })?;
+        self.add_text_setter("setWorkflowInstanceName", |scope, text| {
+            scope.set_name(text)
+        })
+    }
+
+    fn add_id(&self, name: &str, read: fn(Identity) -> Option<String>) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add(name, move |ctx: Ctx<'js>| {
+            let text = current.scope(&ctx, |scope| read(scope.identity()))?;
+            text.map(|text| text.into_js(&ctx))
+                .transpose()
+                .map(or_null(&ctx))
+        })
+    }
+
+    fn add_text_setter(&self, name: &str, write: fn(&mut dyn Scope, Option<String>)) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add(
+            name,
+            move |ctx: Ctx<'js>, text: Opt<Option<Coerced<String>>>| {
+                let text = text.0.flatten().map(|Coerced(text)| text);
+                if !current.budget.emit(text.as_ref().map_or(0, String::len)) {
+                    return Err(stopped(&ctx));
+                }
+                current.scope(&ctx, |scope| write(scope, text))
+            },
+        )
+    }
+
+    fn add_reading(&self) -> Result<()> {
+        self.add_reader("getVariable", |scope, name| scope.variable(name))?;
+        self.add_reader("getInput", |scope, name| scope.input(name))?;
+        self.add_reader("getConfig", |scope, path| scope.configuration(path))?;
+        let current = Rc::clone(&self.current);
+        self.add("getLastResult", move |ctx: Ctx<'js>| {
+            read(&ctx, &current, "getLastResult", |scope| scope.last_result()).map(or_null(&ctx))
+        })?;
+        let current = Rc::clone(&self.current);
+        let output_from =
+            move |ctx: Ctx<'js>, activity: Coerced<String>, output: Opt<Option<String>>| {
+                let output = output.0.flatten();
+                let key = format!("getOutputFrom {} {:?}", activity.0, output);
+                let value = read(&ctx, &current, &key, |scope| {
+                    scope.output_from(&activity.0, output.as_deref())
+                });
+                value.map(or_null(&ctx))
+            };
+        self.add("getOutputFrom", output_from)?;
+        let current = Rc::clone(&self.current);
+        self.add("getSecret", move |ctx: Ctx<'js>, name: Coerced<String>| {
+            let secret = current.scope(&ctx, |scope| scope.secret(&name.0))?;
+            let problem = || {
+                format!(
+                    "there is no secret '{}' that this workflow may read",
+                    name.0
+                )
+            };
+            let secret = secret.ok_or_else(|| Exception::throw_message(&ctx, &problem()))?;
+            into_js(&ctx, &secret, &current.budget)
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add(
+            "createEventTriggerUrl",
+            move |ctx: Ctx<'js>, event: Coerced<String>, until: Opt<Option<f64>>| {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "milliseconds, far below 2^53"
+                )]
+                let until = until.0.flatten().map(|until| until as i64);
+                let url = current.scope(&ctx, |scope| scope.event_trigger_url(&event.0, until))?;
+                url.ok_or_else(|| {
+                    Exception::throw_message(
+                        &ctx,
+                        "createEventTriggerUrl: this host has no public address",
+                    )
+                })
+            },
+        )
+    }
+
+    fn add_reader(
+        &self,
+        name: &'static str,
+        find: fn(&dyn Scope, &str) -> Option<Value>,
+    ) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add(name, move |ctx: Ctx<'js>, argument: Coerced<String>| {
+            let key = format!("{name} {}", argument.0);
+            read(&ctx, &current, &key, |scope| find(scope, &argument.0)).map(or_null(&ctx))
+        })
+    }
+
+    fn add_writing(&self) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add(
+            "setVariable",
+            move |ctx: Ctx<'js>, name: Coerced<String>, value: Opt<JsValue<'js>>| {
+                write(&ctx, &current, &name.0, value.0)
+            },
+        )?;
+        let current = Rc::clone(&self.current);
+        self.add(
+            "setOutcomes",
+            move |ctx: Ctx<'js>, outcomes: Vec<Coerced<String>>| {
+                let outcomes: Vec<String> =
+                    outcomes.into_iter().map(|Coerced(name)| name).collect();
+                if !current
+                    .budget
+                    .emit(outcomes.iter().map(|name| name.len() + 8).sum())
+                {
+                    return Err(stopped(&ctx));
+                }
+                current.scope(&ctx, |scope| scope.set_outcomes(outcomes))
+            },
+        )
+    }
+
+    /// What guarded builtins ask before they work natively.
+    fn add_work(&self) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add("charge", move |ctx: Ctx<'js>, operations: f64| {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
+            let goes_on = current.budget.charge(operations as u64);
+            if goes_on { Ok(()) } else { Err(stopped(&ctx)) }
+        })?;
+        let current = Rc::clone(&self.current);
+        self.add("chargeArray", move |ctx: Ctx<'js>, list: JsValue<'js>| {
+            let Some(array) = list.as_object().filter(|_| list.is_array()) else {
+                return Ok(false);
+            };
+            let length: f64 = array.get("length")?;
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below 2^32"
+            )]
+            let goes_on = current.budget.charge(length as u64);
+            if goes_on {
+                Ok(true)
+            } else {
+                Err(stopped(&ctx))
+            }
+        })
+    }
+}
+
+/// The function behind a generated accessor.
+pub(super) fn accessor_function<'js>(
+    ctx: &Ctx<'js>,
+    current: &Rc<Current>,
+    accessor: &Accessor,
+) -> Result<Function<'js>> {
+    let (name, suffix, current) = (accessor.name(), accessor.suffix.clone(), Rc::clone(current));
+    let label = name.clone();
+    let function = if accessor.sets {
+        Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
+                let variable = current.scope(&ctx, |scope| accessor::variable(scope, &suffix))?;
+                let variable = variable.ok_or_else(|| undefined(&ctx, &name))?;
+                write(&ctx, &current, &variable, value.0)
+            },
+        )
+    } else {
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>| {
+            let value = read(&ctx, &current, &name, |scope| {
+                accessor::read(scope, &suffix)
+            })?;
+            value.ok_or_else(|| undefined(&ctx, &name))
+        })
+    }?;
+    function.with_name(&label)
+}
+
+/// Stops a script that has reached a limit; the interpreter sees to it that it cannot go on.
+pub(super) fn stopped(ctx: &Ctx<'_>) -> rquickjs::Error {
+    Exception::throw_internal(ctx, "stopped")
+}
+
+fn undefined(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
+    Exception::throw_reference(ctx, &format!("{name} is not defined"))
+}
+
+fn or_null<'js>(ctx: &Ctx<'js>) -> impl FnOnce(Option<JsValue<'js>>) -> JsValue<'js> {
+    let null = JsValue::new_null(ctx.clone());
+    move |value| value.unwrap_or(null)
+}
+
+fn read<'js>(
+    ctx: &Ctx<'js>,
+    current: &Current,
+    key: &str,
+    find: impl FnOnce(&dyn Scope) -> Option<Value>,
+) -> Result<Option<JsValue<'js>>> {
+    if let Some(known) = current.recall(ctx, key)? {
+        return Ok(Some(known));
+    }
+    let Some(found) = current.scope(ctx, |scope| find(scope))? else {
+        return Ok(None);
+    };
+    let value = into_js(ctx, &found, &current.budget)?;
+    current.remember(ctx, key, &value);
+    Ok(Some(value))
+}
+
+fn write<'js>(
+    ctx: &Ctx<'js>,
+    current: &Current,
+    variable: &str,
+    value: Option<JsValue<'js>>,
+) -> Result<()> {
+    let value = match value {
+        Some(value) => from_js(ctx, value, &current.budget)?,
+        None => Value::Null,
+    };
+    if !current.budget.emit(variable.len()) {
+        return Err(stopped(ctx));
+    }
+    current.assign(variable);
+    current.scope(ctx, |scope| scope.set_variable(variable, value))
+}

@@ -1,0 +1,103 @@
+//! JSON to JavaScript: copies a value of the workflow into the interpreter.
+
+use rquickjs::object::Property;
+use rquickjs::{Array, Ctx, Exception, Object, Result, String as JsString, Value as JsValue};
+use serde_json::{Map, Number, Value};
+
+use super::budget::{Budget, Reached};
+
+/// Copies `value` into the interpreter; every node counts as an operation.
+pub(super) fn into_js<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget) -> Result<JsValue<'js>> {
+    copy(ctx, value, budget, 0)
+}
+
+fn copy<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget, depth: usize) -> Result<JsValue<'js>> {
+    match value {
+        Value::Null => Ok(JsValue::new_null(ctx.clone())),
+        Value::Bool(flag) => Ok(JsValue::new_bool(ctx.clone(), *flag)),
+        Value::Number(number) => Ok(copy_number(ctx, number)),
+        Value::String(text) => {
+            if !budget.charge(text.len() as u64 / 64) {
+                return Err(Exception::throw_internal(ctx, "stopped"));
+            }
+            JsString::from_str(ctx.clone(), text).map(JsString::into_value)
+        }
+        Value::Array(items) => copy_array(ctx, items, budget, depth + 1),
+        Value::Object(entries) => copy_object(ctx, entries, budget, depth + 1),
+    }
+}
+
+fn copy_number<'js>(ctx: &Ctx<'js>, number: &Number) -> JsValue<'js> {
+    match number
+        .as_i64()
+        .and_then(|integer| i32::try_from(integer).ok())
+    {
+        Some(small) => JsValue::new_int(ctx.clone(), small),
+        None => JsValue::new_float(ctx.clone(), number.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+fn copy_array<'js>(
+    ctx: &Ctx<'js>,
+    items: &[Value],
+    budget: &Budget,
+    depth: usize,
+) -> Result<JsValue<'js>> {
+    enter(ctx, items.len(), budget, depth)?;
+    let array = Array::new(ctx.clone())?;
+    for (index, item) in items.iter().enumerate() {
+        array.set(index, copy(ctx, item, budget, depth)?)?;
+    }
+    Ok(array.into_value())
+}
+
+fn copy_object<'js>(
+    ctx: &Ctx<'js>,
+    entries: &Map<String, Value>,
+    budget: &Budget,
+    depth: usize,
+) -> Result<JsValue<'js>> {
+    enter(ctx, entries.len(), budget, depth)?;
+    let object = Object::new(ctx.clone())?;
+    for (key, entry) in entries {
+        let entry = copy(ctx, entry, budget, depth)?;
+        define(&object, key, entry)?;
+    }
+    Ok(object.into_value())
+}
+
+/// Gives `object` its own property `key`, whatever its prototype has under that name.
+pub(super) fn define<'js>(object: &Object<'js>, key: &str, value: JsValue<'js>) -> Result<()> {
+    if is_inherited(key) {
+        // An assignment would meet the prototype's accessor; JSON.parse defines, too.
+        return object.prop(
+            key,
+            Property::from(value).writable().enumerable().configurable(),
+        );
+    }
+    object.set(key, value)
+}
+
+fn is_inherited(key: &str) -> bool {
+    key.starts_with("__")
+        || matches!(
+            key,
+            "constructor"
+                | "toString"
+                | "valueOf"
+                | "toLocaleString"
+                | "hasOwnProperty"
+                | "isPrototypeOf"
+                | "propertyIsEnumerable"
+        )
+}
+
+fn enter(ctx: &Ctx<'_>, nodes: usize, budget: &Budget, depth: usize) -> Result<()> {
+    if depth > budget.limits().depth_max {
+        budget.reach(Reached::Depth);
+    }
+    if budget.charge(nodes as u64 + 1) && depth <= budget.limits().depth_max {
+        return Ok(());
+    }
+    Err(Exception::throw_internal(ctx, "stopped"))
+}

@@ -1,0 +1,206 @@
+//! What a script's text tells before it runs: the names it uses, and how it is wrapped into a function.
+//!
+//! Elsa's scripts give the value of a top-level `return` or of their last expression. A function that can be
+//! compiled once has only the former, so the last expression is found here and gets a `return`. Where that
+//! is not certain, the script stays text for `eval`, which is slower and always right.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::path::Path;
+use super::scanner::{Kind, Token, scan};
+use super::{hazard, tail};
+use crate::EvaluationError;
+
+/// A checked script: everything that is known of it before it runs. The same on every thread.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The script as its author wrote it.
+    pub(super) source: Arc<str>,
+    pub(super) form: Form,
+    /// It could also run as a program: it neither returns nor awaits at its top.
+    pub(super) is_program: bool,
+    /// Suffix and direction of the generated accessors it names.
+    pub(super) accessors: Vec<Accessor>,
+    /// Every name and text in it: only variables of these names are copied into `variables`.
+    words: BTreeSet<String>,
+    /// Its text could not be read, so it may name anything.
+    is_unscanned: bool,
+    pub(super) uses_variables: bool,
+    pub(super) uses_arguments: bool,
+    /// It may redefine or reach what all scripts share, so it gets an interpreter of its own.
+    pub(super) is_private: bool,
+    /// It may create global names, so they are swept away behind it.
+    pub(super) may_leak: bool,
+    /// It is only a path into one value, which needs no interpreter at all.
+    pub(super) path: Option<Path>,
+}
+
+/// How a script becomes a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The body of a function; `is_async` if it awaits.
+    Body { text: String, is_async: bool },
+    /// A text whose last value only `eval` can tell.
+    Eval,
+}
+
+/// `get<suffix>` or `set<suffix>`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Accessor {
+    pub(super) sets: bool,
+    pub(super) suffix: String,
+}
+
+impl Accessor {
+    /// The function's name in a script.
+    pub(super) fn name(&self) -> String {
+        format!("{}{}", if self.sets { "set" } else { "get" }, self.suffix)
+    }
+}
+
+/// What judges the syntax: QuickJS, and the names that exist without the script.
+pub(super) trait Judge {
+    /// Whether `text` is an expression (a function expression, here).
+    fn parses(&self, text: &str) -> Result<(), EvaluationError>;
+    /// Whether every script has a global of that name.
+    fn is_global(&self, name: &str) -> bool;
+}
+
+impl Plan {
+    /// Checks `source` and makes its plan.
+    pub(super) fn new(source: &str, judge: &dyn Judge) -> Result<Self, EvaluationError> {
+        let Some(tokens) = scan(source) else {
+            return Self::unscanned(source, judge);
+        };
+        let form = form(source, &tokens, judge)?;
+        let words = words(&tokens);
+        let is_async = matches!(form, Form::Body { is_async: true, .. });
+        Ok(Self {
+            is_program: !is_async && !tail::returns(&tokens),
+            is_unscanned: false,
+            source: source.into(),
+            accessors: accessors(&tokens, judge),
+            uses_variables: words.contains("variables"),
+            uses_arguments: words.contains("args"),
+            is_private: hazard::is_private(&tokens, judge),
+            may_leak: hazard::may_leak(source),
+            path: Path::new(&tokens, judge),
+            words,
+            form,
+        })
+    }
+
+    /// A plan for a text the scanner cannot read: if QuickJS can, every precaution is taken.
+    fn unscanned(source: &str, judge: &dyn Judge) -> Result<Self, EvaluationError> {
+        judge.parses(&function(source, false))?;
+        Ok(Self {
+            source: source.into(),
+            is_program: !source.contains("return"),
+            form: Form::Body {
+                text: source.to_owned(),
+                is_async: false,
+            },
+            accessors: Vec::new(),
+            words: BTreeSet::new(),
+            is_unscanned: true,
+            uses_variables: true,
+            uses_arguments: true,
+            is_private: true,
+            may_leak: true,
+            path: None,
+        })
+    }
+
+    /// Whether the script's text has this name, as a word or as a text.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.is_unscanned || self.words.contains(name)
+    }
+
+    /// The function a script becomes. It takes the accessors once, by name, and then `variables` and `args`
+    /// anew for every evaluation.
+    pub(super) fn wrapped(&self) -> String {
+        let names: Vec<_> = self.accessors.iter().map(Accessor::name).collect();
+        let names = names.join(",");
+        match &self.form {
+            Form::Body { text, is_async } => {
+                let keyword = if *is_async { "async " } else { "" };
+                let body = format!("{keyword}(variables,args)=>{{{text}\n}}");
+                format!("((accessors)=>{{const {{{names}}}=accessors;return {body}}})")
+            }
+            Form::Eval => {
+                // A direct call of eval sees the names around it, and has the completion value.
+                let text = serde_json::Value::from(&*self.source);
+                format!(
+                    "((accessors,eval)=>{{const {{{names}}}=accessors;return (variables,args)=>eval({text})}})"
+                )
+            }
+        }
+    }
+}
+
+fn function(body: &str, is_async: bool) -> String {
+    format!("({}()=>{{{body}\n}})", if is_async { "async " } else { "" })
+}
+
+fn form(source: &str, tokens: &[Token<'_>], judge: &dyn Judge) -> Result<Form, EvaluationError> {
+    let awaits = tokens.iter().any(|token| token.is("await"));
+    if let Some(text) = tail::with_return(source, tokens) {
+        // `await (x)` would also be a call of a function named so.
+        for is_async in [true, false] {
+            if (!is_async || awaits) && judge.parses(&function(&text, is_async)).is_ok() {
+                return Ok(Form::Body { text, is_async });
+            }
+        }
+    }
+    let text = source.to_owned();
+    match judge.parses(&function(source, false)) {
+        Ok(()) if tail::returns(tokens) => Ok(Form::Body {
+            text,
+            is_async: false,
+        }),
+        Ok(()) => Ok(Form::Eval),
+        Err(_) if awaits && judge.parses(&function(source, true)).is_ok() => Ok(Form::Body {
+            text,
+            is_async: true,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+fn words(tokens: &[Token<'_>]) -> BTreeSet<String> {
+    let named = tokens.iter().filter_map(|token| match token.kind {
+        Kind::Word => Some(token.text),
+        Kind::Text => token.text.get(1..token.text.len() - 1),
+        Kind::Number | Kind::Template | Kind::Pattern | Kind::Mark => None,
+    });
+    named.map(str::to_owned).collect()
+}
+
+fn accessors(tokens: &[Token<'_>], judge: &dyn Judge) -> Vec<Accessor> {
+    let mut accessors = BTreeSet::new();
+    for (index, token) in tokens.iter().enumerate() {
+        if token.kind != Kind::Word
+            || hazard::is_member(tokens, index)
+            || hazard::is_assigned(tokens, index)
+            || judge.is_global(token.text)
+        {
+            continue;
+        }
+        let found = match (
+            token.text.strip_prefix("get"),
+            token.text.strip_prefix("set"),
+        ) {
+            (Some(suffix), _) => (false, suffix),
+            (None, Some(suffix)) => (true, suffix),
+            (None, None) => continue,
+        };
+        if !found.1.is_empty() {
+            accessors.insert(Accessor {
+                sets: found.0,
+                suffix: found.1.to_owned(),
+            });
+        }
+    }
+    accessors.into_iter().collect()
+}

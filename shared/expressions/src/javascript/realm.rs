@@ -1,0 +1,287 @@
+//! One thread's interpreter: made once, frozen, and used by all evaluations of the thread.
+//!
+//! A new context costs a millisecond, so scripts share one. Everything in it is frozen after the prelude, no
+//! code can be made from text in it, and global names a script creates are swept away behind it: nothing is
+//! left for the next script. A script that wants to change a builtin gets a context of its own.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rquickjs::context::{EvalOptions, intrinsic};
+use rquickjs::object::Filter;
+use rquickjs::{
+    Atom, Context, Ctx, Function, Object, Persistent, Result, Runtime, Value as JsValue,
+};
+
+use super::budget::Reached;
+use super::current::Current;
+use super::failure::{explain, syntax_error};
+use super::host::{Functions, accessor_function};
+use super::plan::{Form, Judge, Plan};
+use crate::{EvaluationError, Library, Limits};
+
+/// All of the language but what looks at the machine: no weak references, no performance clock.
+type Intrinsics = (
+    intrinsic::Date,
+    intrinsic::Eval,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::MapSet,
+    intrinsic::TypedArrays,
+    intrinsic::Promise,
+);
+
+const PRELUDE: [(&str, &str); 4] = [
+    ("date.js", include_str!("prelude/date.js")),
+    ("guards.js", include_str!("prelude/guards.js")),
+    ("dotnet.js", include_str!("prelude/dotnet.js")),
+    ("functions.js", include_str!("prelude/functions.js")),
+];
+const FREEZE: (&str, &str) = ("freeze.js", include_str!("prelude/freeze.js"));
+
+/// Bounds of the compiled functions a thread keeps.
+const FUNCTIONS_MAX: usize = 512;
+const FUNCTION_SOURCE_BYTES_MAX: usize = 2 << 20;
+
+/// The least stack with which the interpreter can still report that it has none.
+const STACK_BYTES_MIN: usize = 64 << 10;
+
+/// One thread's interpreter. The order of the fields is that in which they must be dropped.
+pub(super) struct Realm {
+    functions: HashMap<Arc<str>, Persistent<Function<'static>>>,
+    functions_source_bytes: usize,
+    eval: Persistent<JsValue<'static>>,
+    shared: Context,
+    pub(super) runtime: Runtime,
+    pub(super) current: Rc<Current>,
+    libraries: Arc<[Library]>,
+    /// The global names every script has.
+    globals: BTreeSet<String>,
+    globals_count: usize,
+    /// Where the stack was when the runtime was made: it measures from there.
+    stack_base: usize,
+}
+
+impl Realm {
+    /// Makes an interpreter with these libraries.
+    pub(super) fn new(
+        limits: &Limits,
+        libraries: &Arc<[Library]>,
+    ) -> std::result::Result<Self, EvaluationError> {
+        let current = Rc::new(Current::new(limits.clone()));
+        let stack_base = stack_position();
+        let made = Runtime::new().and_then(|runtime| {
+            let shared = Context::custom::<Intrinsics>(&runtime)?;
+            Ok((runtime, shared))
+        });
+        let Ok((runtime, shared)) = made else {
+            return Err(current.budget.error(Reached::Memory));
+        };
+        runtime.set_memory_limit(limits.memory_bytes_max);
+        runtime.set_max_stack_size(limits.stack_bytes_max);
+        let budget = Rc::clone(&current);
+        runtime.set_interrupt_handler(Some(Box::new(move || budget.budget.step())));
+        current.begin();
+        let prepared = shared.with(|ctx| {
+            let prepared = prepare(&ctx, &current, libraries, true);
+            prepared.map_err(|error| explain(&ctx, error, &current.budget))
+        });
+        let (eval, globals, globals_count) = prepared?;
+        Ok(Self {
+            functions: HashMap::new(),
+            functions_source_bytes: 0,
+            eval,
+            shared,
+            runtime,
+            current,
+            libraries: Arc::clone(libraries),
+            globals,
+            globals_count,
+            stack_base,
+        })
+    }
+
+    /// Lets scripts use as much stack as the limit says from where the caller is now; false: this runtime
+    /// cannot, because it was made much deeper in the stack.
+    pub(super) fn fit_stack(&self) -> bool {
+        let used = self.stack_base.saturating_sub(stack_position());
+        let above = stack_position().saturating_sub(self.stack_base);
+        let limit = self.current.budget.limits().stack_bytes_max;
+        let size = (limit + used).saturating_sub(above);
+        self.runtime
+            .set_max_stack_size(size.clamp(STACK_BYTES_MIN, 15 << 20));
+        size >= STACK_BYTES_MIN
+    }
+
+    /// Whether scripts must be suspected of global names whatever their text: a library may make some.
+    pub(super) fn has_libraries(&self) -> bool {
+        !self.libraries.is_empty()
+    }
+
+    /// Runs `use_it` in the shared context.
+    pub(super) fn with_shared<R>(&self, use_it: impl FnOnce(&Ctx<'_>) -> R) -> R {
+        self.shared.with(|ctx| use_it(&ctx))
+    }
+
+    /// Runs `use_it` in a new context that nothing else uses, with everything but the freezing.
+    pub(super) fn with_private<R>(&self, use_it: impl FnOnce(&Ctx<'_>) -> Result<R>) -> Result<R> {
+        let context = Context::custom::<Intrinsics>(&self.runtime)?;
+        context.with(|ctx| {
+            prepare(&ctx, &self.current, &self.libraries, false)?;
+            use_it(&ctx)
+        })
+    }
+
+    /// The compiled function of a plan, made once per thread.
+    pub(super) fn function(&mut self, plan: &Plan) -> Result<Persistent<Function<'static>>> {
+        if let Some(known) = self.functions.get(&plan.source) {
+            return Ok(known.clone());
+        }
+        let bytes = self.functions_source_bytes + plan.source.len();
+        if self.functions.len() >= FUNCTIONS_MAX || bytes > FUNCTION_SOURCE_BYTES_MAX {
+            // Rare enough that starting over is cheaper than keeping an order for all.
+            self.functions.clear();
+            self.functions_source_bytes = 0;
+        }
+        let function = self.shared.with(|ctx| {
+            let eval = self.eval.clone().restore(&ctx)?;
+            let function = function(&ctx, plan, &self.current, eval)?;
+            Ok::<_, rquickjs::Error>(Persistent::save(&ctx, function))
+        })?;
+        self.functions
+            .insert(Arc::clone(&plan.source), function.clone());
+        self.functions_source_bytes += plan.source.len();
+        Ok(function)
+    }
+
+    /// Removes global names that a script left; false: something is left that cannot be removed.
+    pub(super) fn sweep(&self, ctx: &Ctx<'_>) -> bool {
+        let globals = ctx.globals();
+        let everything = Filter::new().string().symbol();
+        if globals.own_keys::<Atom>(everything).len() != self.globals_count {
+            for key in globals.own_keys::<Atom>(everything) {
+                let Ok(key) = key else { return false };
+                let name = key.to_string().unwrap_or_default();
+                if !self.globals.contains(&name) && globals.remove(key).is_err() {
+                    return false;
+                }
+            }
+            if globals.own_keys::<Atom>(everything).len() != self.globals_count {
+                return false;
+            }
+        }
+        // A script that got hold of the global object could have closed it, or changed what it inherits.
+        let probe = "the sweep's probe";
+        let is_open = globals.set(probe, true).is_ok() && globals.remove(probe).is_ok();
+        let object: Result<Object> = globals.get("Object");
+        let inherits = object.and_then(|object| object.get::<_, Object>("prototype"));
+        is_open && inherits.ok() == globals.get_prototype()
+    }
+}
+
+impl Judge for Realm {
+    fn parses(&self, text: &str) -> std::result::Result<(), EvaluationError> {
+        self.current.begin();
+        self.shared.with(|ctx| {
+            let parsed: Result<JsValue> = ctx.eval_with_options(text, options());
+            match parsed {
+                Ok(_) => Ok(()),
+                Err(error) => Err(syntax_error(&ctx, error, &self.current.budget)),
+            }
+        })
+    }
+
+    fn is_global(&self, name: &str) -> bool {
+        self.globals.contains(name)
+    }
+}
+
+type Prepared = (Persistent<JsValue<'static>>, BTreeSet<String>, usize);
+
+/// Runs the prelude and the libraries in a new context, and freezes it.
+fn prepare(
+    ctx: &Ctx<'_>,
+    current: &Rc<Current>,
+    libraries: &[Library],
+    freezes: bool,
+) -> Result<Prepared> {
+    let globals = ctx.globals();
+    for name in [
+        "Atomics",
+        "SharedArrayBuffer",
+        "performance",
+        "queueMicrotask",
+        "navigator",
+    ] {
+        globals.remove(name)?;
+    }
+    let host = Functions::new(ctx, current)?.object;
+    for (name, text) in PRELUDE {
+        run_prelude(ctx, name, text, &host)?;
+    }
+    for library in libraries {
+        let mut options = options();
+        options.filename = Some(library.name.to_string());
+        ctx.eval_with_options::<JsValue, _>(&*library.source, options)?;
+    }
+    let eval = Persistent::save(ctx, globals.get::<_, JsValue>("eval")?);
+    if freezes {
+        run_prelude(ctx, FREEZE.0, FREEZE.1, &host)?;
+    }
+    let keys: Result<Vec<Atom>> = globals.own_keys(Filter::new().string().symbol()).collect();
+    let keys = keys?;
+    let names: Result<BTreeSet<String>> = keys.iter().map(Atom::to_string).collect();
+    Ok((eval, names?, keys.len()))
+}
+
+fn run_prelude<'js>(ctx: &Ctx<'js>, name: &str, text: &str, host: &Object<'js>) -> Result<()> {
+    let mut options = options();
+    options.filename = Some(name.to_owned());
+    let function: Function = ctx.eval_with_options(text, options)?;
+    function.call((host.clone(),))
+}
+
+/// Compiles a plan in `ctx`, with its accessors in place.
+pub(super) fn function<'js>(
+    ctx: &Ctx<'js>,
+    plan: &Plan,
+    current: &Rc<Current>,
+    eval: JsValue<'js>,
+) -> Result<Function<'js>> {
+    let accessors = Object::new(ctx.clone())?;
+    for accessor in &plan.accessors {
+        accessors.set(accessor.name(), accessor_function(ctx, current, accessor)?)?;
+    }
+    // A script can reach its accessors, and what one evaluation does to them the next must not see.
+    if let Ok(freeze) = ctx
+        .globals()
+        .get::<_, Object>("Object")?
+        .get::<_, Function>("freeze")
+    {
+        for accessor in accessors.values::<JsValue>() {
+            freeze.call::<_, JsValue>((accessor?,))?;
+        }
+    }
+    let factory: Function = ctx.eval_with_options(plan.wrapped(), options())?;
+    match plan.form {
+        Form::Body { .. } => factory.call((accessors,)),
+        Form::Eval => factory.call((accessors, eval)),
+    }
+}
+
+/// How all text is run: as a sloppy script, as Elsa's engine does.
+pub(super) fn options() -> EvalOptions {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some("expression".to_owned());
+    options
+}
+
+/// Where the stack is now, near enough.
+fn stack_position() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&marker)).addr()
+}
