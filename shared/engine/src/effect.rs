@@ -55,6 +55,9 @@ pub enum Effect {
         /// Only instances with this correlation id, and the id of the ones it starts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         correlation_id: Option<String>,
+        /// Only this instance: a local event for which nothing waited yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instance: Option<InstanceId>,
         /// What they receive.
         payload: Value,
     },

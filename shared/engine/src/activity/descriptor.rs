@@ -141,6 +141,31 @@ impl Descriptor {
         self.with(|i| i.default = value)
     }
 
+    /// With a name of its own rather than one made from the type's.
+    #[must_use]
+    pub fn titled(mut self, display_name: &str) -> Self {
+        self.display_name = display_name.into();
+        self
+    }
+
+    /// With Studio's editor for the last input.
+    #[must_use]
+    pub fn hint(self, ui_hint: &'static str) -> Self {
+        self.with(|i| i.ui_hint = ui_hint)
+    }
+
+    /// With the last input evaluated by the activity itself.
+    #[must_use]
+    pub fn lazy(self) -> Self {
+        self.with(|i| i.is_lazy = true)
+    }
+
+    /// With the last input never logged.
+    #[must_use]
+    pub fn sensitive(self) -> Self {
+        self.with(|i| i.is_sensitive = true)
+    }
+
     /// With choices for the last input.
     #[must_use]
     pub fn options(self, options: &[&'static str]) -> Self {
@@ -158,6 +183,15 @@ impl Descriptor {
             is_plain: true,
             ..input(name, type_name, description)
         });
+        self
+    }
+
+    /// Changes the last property of plain JSON.
+    #[must_use]
+    pub fn with_plain(mut self, change: impl FnOnce(&mut InputDescriptor)) -> Self {
+        if let Some(last) = self.plain.last_mut() {
+            change(last);
+        }
         self
     }
 

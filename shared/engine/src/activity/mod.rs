@@ -2,9 +2,33 @@
 //!
 //! An activity is immutable and shared; what it remembers is in its [`crate::instance::Context`].
 
+mod break_;
+mod case;
+mod complete;
+mod correlate;
 mod descriptor;
+mod fault;
+mod finish;
+mod flow_decision;
+mod flow_fork;
+mod flow_node;
+mod flow_switch;
+mod for_;
+mod for_each;
+mod fork;
 mod log_persistence;
+mod parallel;
+mod parallel_for_each;
+mod publish_event;
 mod registry;
+mod set_name;
+mod set_output;
+mod state_machine;
+mod switch;
+mod while_;
+
+#[cfg(test)]
+pub(crate) mod scenario;
 
 pub mod composite;
 pub mod delay;
@@ -14,6 +38,8 @@ pub mod flowchart;
 pub mod if_;
 pub mod marker;
 pub mod not_found;
+pub mod read_line;
+pub mod run_task;
 pub mod sequence;
 pub mod set_variable;
 pub mod workflow;

@@ -116,9 +116,11 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Ends the nearest composite around this activity, with outcomes; what is pending inside is cancelled.
+    /// Ends this activity and the nearest composite around it, with outcomes; what is pending inside is cancelled.
     pub fn complete_composite(&mut self, outcomes: Outcomes) {
-        let mut at = self.context().and_then(|c| c.owner);
+        let owner = self.context().and_then(|c| c.owner);
+        self.run.close(self.context, &Outcomes::Done);
+        let mut at = owner;
         while let Some(id) = at {
             let Some(context) = self.run.instance.contexts.get(&id) else {
                 return;
@@ -137,8 +139,9 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Ends the instance as finished, whatever else it is doing.
+    /// Ends this activity and the instance as finished, whatever else it is doing.
     pub fn finish(&mut self) {
+        self.run.close(self.context, &Outcomes::Done);
         self.run.instance.queue.clear();
         self.run.end(crate::instance::SubStatus::Finished);
         self.run.is_finishing = true;

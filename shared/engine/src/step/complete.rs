@@ -11,18 +11,9 @@ use crate::journal::Event;
 impl Run<'_> {
     /// Ends an execution: children still active are cancelled, its bookmarks go, its owner is told.
     pub(crate) fn complete(&mut self, id: ContextId, outcomes: Outcomes) {
-        self.cancel_children(id);
-        self.burn_all(id);
-        let Some(context) = self.instance.contexts.remove(&id) else {
+        let Some(context) = self.close(id, &outcomes) else {
             return;
         };
-        let outputs = self.outputs_of(&context);
-        self.log(
-            Event::Completed,
-            id,
-            context.node,
-            completed_data(&outcomes, outputs),
-        );
         if self.is_finishing {
             return;
         }
@@ -34,6 +25,17 @@ impl Run<'_> {
             is_cancelled: false,
         };
         self.tell_owner(context.owner, &ended);
+    }
+
+    /// Ends an execution without telling its owner, for one whose surroundings end with it.
+    pub(crate) fn close(&mut self, id: ContextId, outcomes: &Outcomes) -> Option<Context> {
+        self.cancel_children(id);
+        self.burn_all(id);
+        let context = self.instance.contexts.remove(&id)?;
+        let outputs = self.outputs_of(&context);
+        let data = completed_data(outcomes, outputs);
+        self.log(Event::Completed, id, context.node, data);
+        Some(context)
     }
 
     /// Tells the owner of an execution that it has ended. Without an owner it was the workflow itself.

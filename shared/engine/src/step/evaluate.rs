@@ -45,24 +45,41 @@ impl Cx<'_, '_> {
 
     /// The value of an input now.
     pub(crate) fn evaluate_input(&mut self, input: &Input) -> Result<Value, Fault> {
-        let value = match &input.expression {
-            None => return Ok(input.default.clone()),
-            Some(expression) => self
-                .evaluate(expression, &input.data_type)
-                .map_err(|fault| Fault {
-                    message: format!(
-                        "Failed to evaluate activity input '{}': {}",
-                        property_name(&input.name),
-                        fault.message
-                    ),
-                    ..fault
-                })?,
-        };
-        Ok(if value.is_null() {
-            input.default.clone()
-        } else {
-            value
+        Ok(match self.evaluate_given(input)? {
+            Some(Value::Null) | None => input.default.clone(),
+            Some(value) => value,
         })
+    }
+
+    /// What the definition gives for an input, null included; `None` if it gives nothing, which is not the same to
+    /// an activity that takes nothing for its default and null for a mistake.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] when it cannot be evaluated.
+    pub fn given(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        let graph = self.run.graph;
+        let inputs = &graph.node(self.node).inputs;
+        match inputs.iter().find(|i| i.name == name) {
+            Some(input) => self.evaluate_given(input),
+            None => Ok(None),
+        }
+    }
+
+    fn evaluate_given(&mut self, input: &Input) -> Result<Option<Value>, Fault> {
+        let Some(expression) = &input.expression else {
+            return Ok(None);
+        };
+        self.evaluate(expression, &input.data_type)
+            .map(Some)
+            .map_err(|fault| Fault {
+                message: format!(
+                    "Failed to evaluate activity input '{}': {}",
+                    property_name(&input.name),
+                    fault.message
+                ),
+                ..fault
+            })
     }
 
     /// The value of an expression, converted.

@@ -1,0 +1,110 @@
+//! `Elsa.ParallelForEach`: for every item of a list at once.
+
+use serde_json::Value;
+
+use super::for_each::locals;
+use super::parallel::when_all_ended;
+use super::{Activity, BuiltIn, Descriptor};
+use crate::definition::convert::convert;
+use crate::definition::data_type::DataType;
+use crate::graph::NodeIndex;
+use crate::step::{Cx, Ended, Fault, Then};
+
+#[derive(Debug)]
+struct ParallelForEach {
+    body: Option<NodeIndex>,
+}
+
+pub(crate) fn built_in() -> BuiltIn {
+    BuiltIn {
+        descriptor: Descriptor::new(
+            "Elsa.ParallelForEach",
+            "Looping",
+            "Runs an activity for every item at once.",
+        )
+        .input("items", "Object", "The items.")
+        .default_value(Value::Array(Vec::new()))
+        .port("body"),
+        build: |builder, fields| {
+            Box::new(ParallelForEach {
+                body: builder.child(fields, "body"),
+            })
+        },
+    }
+}
+
+/// A value as a list of items: a list as it is, JSON text read, null as no item, anything else as a single one.
+pub(super) fn items_of(value: Value) -> Result<Vec<Value>, Fault> {
+    match convert(value, &DataType::List(Box::new(DataType::Object))) {
+        Ok(Value::Array(items)) => Ok(items),
+        Ok(Value::Null) => Ok(Vec::new()),
+        Ok(single @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_))) => {
+            Ok(vec![single])
+        }
+        Err(error) => Err(Fault::new("InvalidInput", error.to_string())),
+    }
+}
+
+impl Activity for ParallelForEach {
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        let items = items_of(cx.input("items")?)?;
+        if let Some(body) = self.body {
+            for (place, item) in items.into_iter().enumerate() {
+                cx.schedule_with(body, 0, locals(place, item));
+            }
+        }
+        Ok(when_all_ended(cx))
+    }
+
+    fn child_ended(&self, cx: &mut Cx<'_, '_>, _child: &Ended) -> Result<Then, Fault> {
+        Ok(when_all_ended(cx))
+    }
+
+    fn child_cancelled(&self, cx: &mut Cx<'_, '_>, _child: &Ended) -> Result<Then, Fault> {
+        Ok(when_all_ended(cx))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::activity::scenario::{Scenario, event, line, literal};
+
+    fn each(items: Value, body: Value) -> Scenario {
+        let each =
+            json!({ "id": "each", "type": "Elsa.ParallelForEach", "items": items, "body": body });
+        Scenario::sequence(json!({}), json!([each, line("after")])).start()
+    }
+
+    #[test]
+    fn every_item_has_a_body_of_its_own_which_knows_it_after_a_wait() {
+        let mut scenario = each(literal(json!(["a", "b"])), event("e"));
+        let seen: Vec<_> = scenario
+            .instance
+            .contexts
+            .values()
+            .flat_map(|c| c.locals.clone())
+            .collect();
+        let local = |name: &str, value: Value| (name.to_owned(), value);
+        let expected = [
+            local("CurrentValue", json!("a")),
+            local("CurrentIndex", json!(0)),
+            local("CurrentValue", json!("b")),
+            local("CurrentIndex", json!(1)),
+        ];
+        assert_eq!(seen, expected);
+        let second = scenario.bookmarks_at("e")[1].id.clone();
+        scenario.resume_bookmark(second, json!({}));
+        assert!(scenario.lines.is_empty());
+        scenario.resume("e", json!({}));
+        assert_eq!(scenario.lines, ["after"]);
+    }
+
+    #[test]
+    fn nothing_to_do_is_done() {
+        assert_eq!(each(literal(json!([])), line("x")).lines, ["after"]);
+        assert_eq!(each(Value::Null, line("x")).lines, ["after"]);
+        assert_eq!(each(literal(json!([1, 2])), Value::Null).lines, ["after"]);
+    }
+}

@@ -1,0 +1,127 @@
+//! `Elsa.RunTask`: asks an outside worker to do something, and waits until it says that it is done.
+
+use serde_json::{Value, json};
+
+use super::{Activity, BuiltIn, Descriptor};
+use crate::effect::Effect;
+use crate::id::{BookmarkId, InstanceId};
+use crate::instance::Bookmark;
+use crate::step::{Cx, Fault, Then};
+
+/// The name under which a task's result comes with the resume.
+pub const RESULT: &str = "Result";
+
+#[derive(Debug)]
+struct RunTask;
+
+pub(crate) fn built_in() -> BuiltIn {
+    BuiltIn {
+        descriptor: Descriptor::new(
+            "Elsa.RunTask",
+            "Primitives",
+            "Asks an outside worker to do a task and waits for the result.",
+        )
+        .input("taskName", "String", "What the worker knows the task by.")
+        .input(
+            "payload",
+            "ObjectDictionary",
+            "What the worker needs to know.",
+        )
+        .hint("json-editor")
+        .output("taskId", "String", "The id the worker gives back.")
+        .output("result", "Object", "What the worker answered."),
+        build: |_, _| Box::new(RunTask),
+    }
+}
+
+/// The id of a task: it names the instance and the bookmark, so that nothing has to be looked up when it is done.
+#[must_use]
+pub fn task_id(instance: &InstanceId, bookmark: &BookmarkId) -> String {
+    format!("{instance}.{bookmark}")
+}
+
+/// The instance and the bookmark that a task's id names.
+#[must_use]
+pub fn parse_task_id(task_id: &str) -> Option<(InstanceId, BookmarkId)> {
+    let (instance, bookmark) = task_id.rsplit_once('.')?;
+    let is_bookmark = bookmark.len() == 16 && bookmark.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_bookmark && !instance.is_empty()).then(|| (instance.into(), bookmark.into()))
+}
+
+impl Activity for RunTask {
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        let name = cx.text("taskName")?.unwrap_or_default();
+        let payload = cx.input("payload")?;
+        let bookmark = cx.wait_for_resume(Value::Null, true);
+        let task_id = task_id(cx.instance_id(), &bookmark);
+        cx.set_bookmark_payload(&bookmark, json!({ "TaskId": task_id, "TaskName": name }));
+        cx.set_output("taskId", Value::from(task_id.as_str()));
+        cx.effect(Effect::RequestTask {
+            task_id,
+            name,
+            payload,
+        });
+        Ok(Then::Wait)
+    }
+
+    fn resumed(&self, cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
+        let result = cx.burst_inputs().get(RESULT).cloned();
+        cx.set_output("result", result.unwrap_or(Value::Null));
+        Ok(Then::DONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::parse_task_id;
+    use crate::activity::scenario::{Scenario, bound, literal, write};
+    use crate::effect::Effect;
+
+    fn task() -> Scenario {
+        let task = json!({
+            "id": "t", "type": "Elsa.RunTask", "taskName": literal("Review"), "payload": literal(json!({ "amount": 3 })),
+            "taskId": bound("Id"), "result": bound("Answer"),
+        });
+        Scenario::sequence(
+            json!({ "Id": null, "Answer": null }),
+            json!([task, write("Answer")]),
+        )
+        .start()
+    }
+
+    #[test]
+    fn the_worker_is_asked_under_an_id_that_leads_back() {
+        let scenario = task();
+        let bookmark = scenario.waiting_at("t");
+        let id = format!("i1.{}", bookmark.id);
+        assert_eq!(
+            bookmark.payload,
+            json!({ "TaskId": id, "TaskName": "Review" })
+        );
+        assert_eq!(scenario.variable("Id"), json!(id));
+        let asked = Effect::RequestTask {
+            task_id: id.clone(),
+            name: "Review".into(),
+            payload: json!({ "amount": 3 }),
+        };
+        assert_eq!(scenario.effects, [asked]);
+        assert_eq!(parse_task_id(&id), Some(("i1".into(), bookmark.id.clone())));
+    }
+
+    #[test]
+    fn the_answer_goes_on() {
+        let mut scenario = task();
+        scenario.resume("t", json!({ "Result": "fine" }));
+        assert_eq!(scenario.lines, ["fine"]);
+    }
+
+    #[test]
+    fn an_id_of_somebody_else_leads_nowhere() {
+        for id in ["", "x", "a.b", ".0123456789abcdef", "a.0123456789abcdeg"] {
+            assert_eq!(parse_task_id(id), None, "{id}");
+        }
+        assert!(parse_task_id("a.b.0123456789abcdef").is_some());
+    }
+}
