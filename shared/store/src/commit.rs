@@ -134,7 +134,7 @@ impl Store {
         }
         let ours = Condition::All(ours);
         let parts = self.parts(plan);
-        if parts.is_split() && plan.next.owner.is_none() && !commit.summary.ended {
+        if !parts.after.is_empty() && plan.next.owner.is_none() && !commit.summary.ended {
             // Nobody may open anew what is still to be deleted, so the lease is given back by the last write.
             plan.next.head.leased_until_ms = lease.stored.head.leased_until_ms;
             plan.next.owner = Some(lease.owner.clone());

@@ -41,13 +41,13 @@ pub struct Summary {
     #[serde(rename = "e")]
     pub ended: bool,
     /// Its name.
-    #[serde(rename = "n")]
+    #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its correlation id.
-    #[serde(rename = "c")]
+    #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     /// The instance that started it.
-    #[serde(rename = "p")]
+    #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
     /// How many incidents it has.
     #[serde(rename = "ic")]
@@ -62,7 +62,7 @@ pub struct Summary {
     #[serde(rename = "ut")]
     pub updated_ms: i64,
     /// When it ended, in ms since 1970.
-    #[serde(rename = "ft")]
+    #[serde(rename = "ft", skip_serializing_if = "Option::is_none")]
     pub finished_ms: Option<i64>,
 }
 

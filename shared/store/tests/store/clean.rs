@@ -1,0 +1,179 @@
+//! Deletes: what is deleted does not come back, and nothing of it stays.
+
+use bytes::Bytes;
+use dormouse_store::clean::Deleted;
+use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::create::{Created, NewInstance};
+use dormouse_store::lease::Acquired;
+use dormouse_store::outbox::Effect;
+use dormouse_store::uniqueness::Claim;
+
+use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig};
+
+fn delete(rig: &Rig, id: &str) -> Deleted {
+    now(rig.store.delete_instance(&rig.tenant, id, 5_000, &[])).unwrap()
+}
+
+fn clean(rig: &Rig, id: &str) -> u32 {
+    for round in 1..50 {
+        if now(rig.store.clean_deleted(&rig.tenant, id, 5_000)).unwrap() {
+            return round;
+        }
+    }
+    panic!("cleaning does not end");
+}
+
+#[test]
+fn a_deleted_instance_refuses_every_write() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut lease = rig.acquire("i", "a", 2_000);
+    assert_eq!(delete(&rig, "i"), Deleted::Done(Vec::new()));
+    assert!(matches!(
+        rig.commit(&mut lease, &commit("late")),
+        Committed::Lost(None)
+    ));
+    assert!(!now(rig.store.renew(&mut lease, 9_000)).unwrap());
+    assert!(matches!(
+        rig.try_acquire("i", "b", 99_000, None),
+        Acquired::Deleted
+    ));
+    assert!(matches!(
+        rig.try_create("i", &commit("again")),
+        Created::Deleted
+    ));
+    assert_eq!(now(rig.store.instance(&rig.tenant, "i")).unwrap(), None);
+    assert_eq!(
+        now(rig.store.journal(&rig.tenant, "i", 0, 9)).unwrap(),
+        None
+    );
+    assert_eq!(delete(&rig, "i"), Deleted::Already);
+    assert_eq!(delete(&rig, "j"), Deleted::NotFound);
+    clean(&rig, "i");
+    assert!(matches!(
+        rig.try_create("i", &commit("again")),
+        Created::Deleted
+    ));
+    assert_eq!(delete(&rig, "i"), Deleted::Already);
+}
+
+#[test]
+fn nothing_of_it_stays_but_the_tombstone() {
+    let rig = rig();
+    let claims = [
+        Claim::Definition("order".into()),
+        Claim::Correlation("7".into()),
+    ];
+    let new = NewInstance {
+        instance_id: "i",
+        owner: "a",
+        claims: &claims,
+    };
+    let noise: Vec<u8> = (0..400_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    let first = Commit {
+        bookmarks_added: (0..250)
+            .map(|n| event_bookmark(&format!("b{n}"), "H"))
+            .collect(),
+        state: Bytes::from(noise),
+        ..commit("")
+    };
+    assert!(matches!(
+        now(rig.store.create(&rig.tenant, &new, &first)).unwrap(),
+        Created::Done { .. }
+    ));
+    for n in 0..30 {
+        let mut lease = rig.acquire("i", "a", 2_000 + n);
+        let journal = vec![Bytes::from("x".repeat(1_500 + n as usize)); 2];
+        let event_id = Some(format!("e{n}"));
+        rig.commit(
+            &mut lease,
+            &Commit {
+                journal,
+                event_id,
+                state: first.state.clone(),
+                now_ms: 2_000 + n,
+                ..commit("")
+            },
+        );
+    }
+    assert!(rig.keys().len() > 270);
+    let effects = [Effect {
+        id: "clean".into(),
+        body: Bytes::new(),
+    }];
+    let deleted = now(rig.store.delete_instance(&rig.tenant, "i", 5_000, &effects)).unwrap();
+    let Deleted::Done(outbox) = deleted else {
+        panic!("{deleted:?}")
+    };
+    now(rig.store.delete_outbox(&outbox[0])).unwrap();
+    assert!(clean(&rig, "i") > 3, "a batch at a time");
+    assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
+    assert!(rig.blobs.0.lock().unwrap().is_empty());
+    assert_eq!(clean(&rig, "i"), 1);
+
+    let other = NewInstance {
+        instance_id: "j",
+        owner: "a",
+        claims: &claims,
+    };
+    let created = now(rig.store.create(&rig.tenant, &other, &commit("s"))).unwrap();
+    assert!(
+        matches!(created, Created::Done { .. }),
+        "its claims are free"
+    );
+    assert_eq!(rig.table.memory.sweep_expired(5 + 30 * 24 * 3_600), 0);
+    assert_eq!(
+        rig.table.memory.sweep_expired(6 + 30 * 24 * 3_600),
+        1,
+        "the tombstone goes in the end"
+    );
+}
+
+#[test]
+fn a_commit_at_the_same_moment_is_in_before_or_not_at_all() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let store = rig.store.clone();
+    let mut lease = rig.acquire("i", "a", 2_000);
+    rig.before_write(move |_| {
+        let bookmarks_added = vec![event_bookmark("b", "H")];
+        let quicker = Commit {
+            bookmarks_added,
+            ..commit("t")
+        };
+        assert!(matches!(
+            now(store.commit(&mut lease, &quicker)).unwrap(),
+            Committed::Done(_)
+        ));
+    });
+    assert!(matches!(delete(&rig, "i"), Deleted::Done(_)));
+    clean(&rig, "i");
+    assert_eq!(
+        rig.keys(),
+        ["acme/WF#i HEAD"],
+        "the bookmark that came between is known and gone"
+    );
+}
+
+#[test]
+fn cleaning_leaves_a_living_instance_alone() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let before = rig.table.memory.items();
+    assert_eq!((clean(&rig, "i"), clean(&rig, "j")), (1, 1));
+    assert_eq!(rig.table.memory.items(), before);
+}
+
+#[test]
+fn a_delete_whose_answer_was_lost_is_done() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    rig.faults(&[Fault::LoseAnswer]);
+    assert_eq!(delete(&rig, "i"), Deleted::Already);
+    assert!(matches!(
+        rig.try_acquire("i", "b", 99_000, None),
+        Acquired::Deleted
+    ));
+}

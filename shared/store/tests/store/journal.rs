@@ -1,0 +1,124 @@
+//! The journal: every line once, in order, wherever it lies.
+
+use bytes::Bytes;
+use dormouse_store::commit::{Commit, Committed};
+
+use crate::rig::{commit, now, rig, rig_with};
+
+fn line(n: usize) -> Bytes {
+    Bytes::from(format!(
+        "{n:05} {}",
+        "some words about an activity ".repeat(n % 7)
+    ))
+}
+
+#[test]
+fn lines_move_from_the_head_to_items_without_a_gap() {
+    let rig = rig_with(|config| config.compress_from = usize::MAX);
+    let mut written = Vec::new();
+    let mut add = |count: usize| {
+        let lines: Vec<_> = (written.len()..written.len() + count).map(line).collect();
+        written.extend(lines.clone());
+        Commit {
+            journal: lines,
+            ..commit("s")
+        }
+    };
+    rig.create("i", &add(3));
+    for n in 0..60 {
+        let mut lease = rig.acquire("i", "a", 2_000);
+        let done = rig.commit(&mut lease, &add(n % 5));
+        assert!(matches!(done, Committed::Done(_)));
+    }
+    let items = rig.keys().iter().filter(|key| key.contains(" J#")).count();
+    assert!((2..60).contains(&items), "{items}");
+    assert_eq!(rig.journal("i"), written);
+
+    for from in [0, 1, 50, 100, written.len() - 1] {
+        let page = now(rig.store.journal(&rig.tenant, "i", from as u64, 3))
+            .unwrap()
+            .unwrap();
+        let expected: Vec<_> = written.iter().skip(from).take(3).cloned().collect();
+        assert_eq!(
+            page.lines
+                .iter()
+                .map(|line| line.body.clone())
+                .collect::<Vec<_>>(),
+            expected
+        );
+        assert_eq!(page.total, written.len() as u64);
+    }
+    let beyond = now(rig.store.journal(&rig.tenant, "i", 9_999, 3))
+        .unwrap()
+        .unwrap();
+    assert!(beyond.lines.is_empty() && beyond.next.is_none());
+    assert!(
+        now(rig.store.journal(&rig.tenant, "j", 0, 3))
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[test]
+fn commits_without_lines_never_overwrite_what_moved_before() {
+    let rig = rig_with(|config| config.journal_inline_max = 100);
+    rig.create(
+        "i",
+        &Commit {
+            journal: vec![line(6)],
+            ..commit("s")
+        },
+    );
+    for _ in 0..40 {
+        let mut lease = rig.acquire("i", "a", 2_000);
+        rig.commit(
+            &mut lease,
+            &Commit {
+                journal: Vec::new(),
+                ..commit("s")
+            },
+        );
+    }
+    assert_eq!(rig.journal("i"), [line(6)]);
+}
+
+#[test]
+fn a_giant_burst_takes_several_items() {
+    let rig = rig_with(|config| config.compress_from = usize::MAX);
+    let lines: Vec<_> = (0..500)
+        .map(|n| Bytes::from(format!("{n:05}{}", "x".repeat(1_995))))
+        .collect();
+    rig.create(
+        "i",
+        &Commit {
+            journal: lines.clone(),
+            ..commit("s")
+        },
+    );
+    let items = rig.keys().iter().filter(|key| key.contains(" J#")).count();
+    assert!((4..8).contains(&items), "{items}");
+    assert_eq!(rig.journal("i"), lines);
+}
+
+#[test]
+fn a_line_knows_its_commit_and_its_time() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut lease = rig.acquire("i", "a", 2_000);
+    rig.commit(
+        &mut lease,
+        &Commit {
+            now_ms: 2_500,
+            ..commit("t")
+        },
+    );
+    let page = now(rig.store.journal(&rig.tenant, "i", 0, 9))
+        .unwrap()
+        .unwrap();
+    let told: Vec<_> = page
+        .lines
+        .iter()
+        .map(|l| (l.number, l.commit, l.at_ms))
+        .collect();
+    assert_eq!(told, [(0, 1, 1_000), (1, 2, 2_500)]);
+}

@@ -1,0 +1,25 @@
+//! What the store promises, told by scenarios over the table in memory. One file per operation.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that meets what it did not expect fails there and then"
+)]
+
+mod clean;
+mod commit;
+mod cost;
+mod create;
+mod definitions;
+mod journal;
+mod lease;
+mod list;
+mod lost_answers;
+mod publish;
+mod queues;
+mod races;
+mod rig;
+mod split;
+mod state;
