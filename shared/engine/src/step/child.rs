@@ -64,15 +64,10 @@ impl Cx<'_, '_> {
                 .any(|c| c.owner == Some(self.context) && c.node == node)
     }
 
-    /// Cancels executions of a child activity, without being told of it.
+    /// Cancels executions of a child activity that have begun, without being told of it. What is only queued still
+    /// runs: in Elsa a queued activity is nothing that could be cancelled yet.
     pub fn cancel_child(&mut self, node: NodeIndex) {
         let owner = Some(self.context);
-        let before = self.run.instance.queue.len();
-        self.run
-            .instance
-            .queue
-            .retain(|w| !(w.owner == owner && w.node == node));
-        let mut ended = u32::try_from(before - self.run.instance.queue.len()).unwrap_or(0);
         let active: Vec<_> = self
             .run
             .instance
@@ -81,9 +76,9 @@ impl Cx<'_, '_> {
             .filter(|(_, c)| c.owner == owner && c.node == node && !c.is_faulted)
             .map(|(id, _)| *id)
             .collect();
+        let ended = u32::try_from(active.len()).unwrap_or(u32::MAX);
         for id in active {
             self.run.cancel(id);
-            ended += 1;
         }
         if let Some(context) = self.run.instance.contexts.get_mut(&self.context) {
             context.children_open = context.children_open.saturating_sub(ended);

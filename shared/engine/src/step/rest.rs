@@ -1,12 +1,9 @@
 //! The end of a step: what the instance is now, what comes after the commit, and who is told of its end.
 
-use serde_json::Value;
-
 use super::{Next, Run, Transition, end_of};
 use crate::call::Call;
 use crate::effect::Effect;
 use crate::instance::{SubStatus, Wait};
-use crate::journal::Event;
 
 impl Run<'_> {
     /// Ends the step: what the instance is now, and what comes after the commit.
@@ -71,26 +68,10 @@ impl Run<'_> {
                 self.end(SubStatus::Finished);
             } else {
                 self.instance.sub_status = SubStatus::Suspended;
-                self.log_suspended();
             }
         }
         let graph = self.graph;
         self.instance.forget(graph);
-    }
-
-    fn log_suspended(&mut self) {
-        let waiting: Vec<_> = self
-            .instance
-            .bookmarks
-            .iter()
-            .filter(|b| self.added.contains(&b.id))
-            .map(|b| b.context)
-            .collect();
-        for context in waiting {
-            if let Some(node) = self.instance.contexts.get(&context).map(|c| c.node) {
-                self.log(Event::Suspended, context, node, Value::Null);
-            }
-        }
     }
 
     /// Ends the instance. Whoever waits for it is told.

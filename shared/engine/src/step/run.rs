@@ -27,6 +27,8 @@ pub struct Run<'a> {
     pub(crate) response: Option<HttpResponse>,
     pub(super) added: Vec<BookmarkId>,
     pub(super) removed: Vec<Bookmark>,
+    /// Executions that have made bookmarks and not yet been told as suspended.
+    new_waits: Vec<ContextId>,
     pub(crate) activities: u64,
     pub(crate) must_commit: bool,
     pub(crate) is_finishing: bool,
@@ -54,6 +56,7 @@ impl<'a> Run<'a> {
             response: None,
             added: Vec::new(),
             removed: Vec::new(),
+            new_waits: Vec::new(),
             activities: 0,
             must_commit: false,
             is_finishing: false,
@@ -259,9 +262,13 @@ impl<'a> Run<'a> {
     ) {
         match then {
             Ok(Then::Complete(outcomes)) => self.complete(context, outcomes),
+            Ok(Then::Wait) if self.new_waits.contains(&context) => {
+                self.log(Event::Suspended, context, node, Value::Null);
+            }
             Ok(Then::Wait) => {}
             Err(fault) => self.fault(context, node, fault),
         }
+        self.new_waits.retain(|c| *c != context);
     }
 
     /// Adds a bookmark for an execution.
@@ -277,6 +284,10 @@ impl<'a> Run<'a> {
                 bookmark: bookmark.id.clone(),
                 due,
             });
+        }
+        // A call is answered within the burst, unless it is made in the background.
+        if !matches!(bookmark.wait, Wait::Call(_)) || self.is_in_background(bookmark.context) {
+            self.new_waits.push(bookmark.context);
         }
         self.added.push(bookmark.id.clone());
         self.instance.bookmarks.push(bookmark);
@@ -332,16 +343,6 @@ impl<'a> Run<'a> {
             .contexts
             .get(&context)
             .is_some_and(|c| self.graph.node(c.node).run_asynchronously)
-    }
-
-    /// Notes that an activity is put off to a burst of its own.
-    pub(crate) fn journal_put_off(&mut self, context: ContextId, node: NodeIndex) {
-        self.log(
-            Event::Suspended,
-            context,
-            node,
-            Value::String(BACKGROUND.into()),
-        );
     }
 
     fn journal_started(

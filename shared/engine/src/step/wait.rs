@@ -120,7 +120,6 @@ impl Cx<'_, '_> {
 
     pub(crate) fn move_to_background(&mut self) -> Result<Then, Fault> {
         let due = self.now();
-        self.run.journal_put_off(self.context, self.node);
         self.wait(
             BACKGROUND,
             Wait::Timer { due },
