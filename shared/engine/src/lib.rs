@@ -10,6 +10,7 @@ pub mod graph;
 pub mod id;
 pub mod instance;
 pub mod journal;
+pub mod schedule;
 pub mod step;
 pub mod time;
 pub mod validate;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -10,34 +9,8 @@ use super::{Graph, NodeIndex};
 use crate::activity::Listening;
 use crate::id::{ContextId, InstanceId};
 use crate::instance::{Instance, Start};
+pub use crate::schedule::Recurrence;
 use crate::step::{Cx, Environment, Fault, Run};
-
-/// When a trigger fires by itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    tag = "kind",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-pub enum Recurrence {
-    /// Once.
-    At {
-        /// When.
-        at: crate::time::Timestamp,
-    },
-    /// Again and again after a length of time.
-    Every {
-        /// Milliseconds, at least 1,000.
-        interval_ms: i64,
-    },
-    /// By a cron expression.
-    Cron {
-        /// Six fields, seconds first; five are taken as starting with minutes.
-        expression: String,
-        /// An IANA zone; `UTC` unless the activity names one.
-        zone: String,
-    },
-}
 
 /// One thing that starts instances of a definition.
 #[derive(Debug, Clone, PartialEq)]
