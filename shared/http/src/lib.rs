@@ -1,1 +1,23 @@
-//! The one route table.
+//! The one route table: Elsa's REST API under `/elsa/api`, HTTP workflows under `/workflows`, health.
+//!
+//! A route reads its request, calls one use case of the runtime and writes the answer as Elsa spells it. Whatever
+//! is refused is refused by [`Refusal`], whose status, code and sentence are chosen in one file.
+
+mod activity_execution;
+mod app;
+mod body;
+mod bookmark;
+mod dead_letter;
+mod definition;
+mod event;
+mod health;
+mod instance;
+mod query;
+mod refusal;
+mod router;
+mod task;
+mod workflow;
+
+pub use app::{App, HttpConfig};
+pub use refusal::Refusal;
+pub use router::router;

@@ -1,0 +1,108 @@
+//! Executing and dispatching a definition: an instance of it is started, with or without waiting for it.
+
+use axum::Json as Answer;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use dormouse_runtime::{DefinitionHandle, DispatchOutcome, StartRequest, VersionOptions};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::body::{Json, parse};
+use crate::instance::start;
+use crate::query::Query;
+use crate::refusal::Refusal;
+
+/// How to run. Elsa's names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ExecuteRequest {
+    correlation_id: Option<String>,
+    name: Option<String>,
+    trigger_activity_id: Option<String>,
+    version_options: Option<VersionOptions>,
+    input: Option<Map<String, Value>>,
+    instance_id: Option<String>,
+}
+
+impl ExecuteRequest {
+    fn of_query(query: &Query) -> Result<Self, Refusal> {
+        let text = |name: &str| query.text(name).map(str::to_owned);
+        let version = query.text("versionoptions").map(|text| {
+            text.parse()
+                .map_err(|_| Refusal::bad_parameter("versionOptions", text))
+        });
+        let input = query.text("input").map(|text| parse(text.as_bytes()));
+        Ok(Self {
+            correlation_id: text("correlationid"),
+            name: text("name"),
+            trigger_activity_id: text("triggeractivityid"),
+            version_options: version.transpose()?,
+            input: input.transpose()?,
+            instance_id: text("instanceid"),
+        })
+    }
+
+    fn start(self, definition_id: String, headers: &HeaderMap) -> StartRequest {
+        let mut request = StartRequest::new(DefinitionHandle::Definition {
+            id: definition_id,
+            version: self.version_options.unwrap_or_default(),
+        });
+        request.correlation_id = self.correlation_id;
+        request.name = self.name;
+        request.trigger_activity_id = self.trigger_activity_id;
+        request.input = self.input.unwrap_or_default();
+        request.instance_id = self.instance_id;
+        request.idempotency_key = start::idempotency_key(headers);
+        request
+    }
+}
+
+/// `GET /workflow-definitions/{id}/execute`
+pub(super) async fn by_query(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response, Refusal> {
+    execute(&app, id, &headers, ExecuteRequest::of_query(&query)?).await
+}
+
+/// `POST /workflow-definitions/{id}/execute`
+pub(super) async fn by_body(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(request): Json<ExecuteRequest>,
+) -> Result<Response, Refusal> {
+    execute(&app, id, &headers, request).await
+}
+
+async fn execute(
+    app: &App,
+    id: String,
+    headers: &HeaderMap,
+    request: ExecuteRequest,
+) -> Result<Response, Refusal> {
+    let mut request = request.start(id.clone(), headers);
+    request.has_http_request = true;
+    let outcome = app.runtime().start(app.tenant(), request).await?;
+    start::executed(app, id, outcome).await
+}
+
+/// `POST /workflow-definitions/{id}/dispatch`
+pub(super) async fn dispatch(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(request): Json<ExecuteRequest>,
+) -> Result<Answer<Value>, Refusal> {
+    let request = request.start(id.clone(), &headers);
+    match app.runtime().dispatch(app.tenant(), request).await? {
+        DispatchOutcome::Accepted { instance_id } => {
+            Ok(Answer(json!({ "workflowInstanceId": instance_id })))
+        }
+        DispatchOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
+    }
+}

@@ -1,0 +1,74 @@
+//! Publishing, retracting and going back.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
+use serde_json::{Value, json};
+
+use super::model;
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// Publishes the latest version and answers as Elsa does.
+pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> {
+    let id = id.to_owned();
+    match app.runtime().publish_definition(app.tenant(), &id).await? {
+        PublishOutcome::Published(done) => Ok(Json(model::saved(
+            &done.definition,
+            done.was_published,
+            done.consumers_updated.len(),
+            &done.problems,
+        ))),
+        PublishOutcome::Invalid(problems) => Err(Refusal::InvalidDefinition(problems)),
+        PublishOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly { id }),
+        PublishOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
+    }
+}
+
+/// `POST /workflow-definitions/{id}/publish`
+pub(super) async fn publish(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    answer(&app, &id).await
+}
+
+/// `POST /workflow-definitions/{id}/retract`
+pub(super) async fn retract(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    match app.runtime().retract_definition(app.tenant(), &id).await? {
+        RetractOutcome::Retracted(view) => Ok(Json(model::definition(&view))),
+        RetractOutcome::NotPublished => Err(Refusal::DefinitionNotPublished { id }),
+        RetractOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
+    }
+}
+
+/// `POST /workflow-definitions/{id}/revert/{version}`
+pub(super) async fn revert(
+    State(app): State<App>,
+    Path((id, version)): Path<(String, u32)>,
+) -> Result<StatusCode, Refusal> {
+    match app
+        .runtime()
+        .revert_definition(app.tenant(), &id, version)
+        .await?
+    {
+        Some(SaveOutcome::Saved { .. }) => Ok(StatusCode::CREATED),
+        Some(SaveOutcome::ReadOnly) => Err(Refusal::DefinitionReadOnly { id }),
+        None => Err(Refusal::NoSuchDefinition {
+            id: format!("{id} version {version}"),
+        }),
+    }
+}
+
+/// `POST /workflow-definitions/{id}/update-references`
+pub(super) async fn update_references(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let affected = app.runtime().update_references(app.tenant(), &id).await?;
+    Ok(Json(json!({ "affectedWorkflows": affected })))
+}

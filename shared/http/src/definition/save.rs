@@ -1,0 +1,55 @@
+//! Saving a definition, and publishing it in the same request.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use dormouse_engine::definition::Definition;
+use dormouse_runtime::SaveOutcome;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{model, publish};
+use crate::app::App;
+use crate::body::Json;
+use crate::refusal::Refusal;
+
+/// What to save.
+#[derive(Debug, Deserialize)]
+pub(super) struct SaveRequest {
+    /// The definition. One without a definition id is new.
+    model: Value,
+    /// Whether to publish it too.
+    publish: Option<bool>,
+}
+
+/// `POST /workflow-definitions`
+pub(super) async fn save(
+    State(app): State<App>,
+    Json(request): Json<SaveRequest>,
+) -> Result<Answer<Value>, Refusal> {
+    let definition = Definition::from_value(request.model)?;
+    let problems = app.runtime().validate(app.tenant(), &definition).await?;
+    let id = definition.definition_id.clone().unwrap_or_default();
+    let saved = app
+        .runtime()
+        .save_definition(app.tenant(), definition)
+        .await?;
+    match saved {
+        SaveOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly { id }),
+        SaveOutcome::Saved { definition, .. } if request.publish == Some(true) => {
+            publish::answer(&app, &definition.definition_id).await
+        }
+        SaveOutcome::Saved { definition, .. } => {
+            let found = app
+                .runtime()
+                .consumers(app.tenant(), &definition.definition_id)
+                .await?;
+            let consumers = found.map_or(0, |list| list.len());
+            Ok(Answer(model::saved(
+                &definition,
+                false,
+                consumers,
+                &problems,
+            )))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Publishing events.
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::routing::post;
+use axum::{Json as Answer, Router};
+use dormouse_runtime::EventRequest;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::body::Json;
+use crate::instance::start::idempotency_key;
+use crate::refusal::Refusal;
+
+/// The routes, relative to the API's prefix.
+pub(crate) fn routes() -> Router<App> {
+    Router::new().route("/events/{name}/trigger", post(trigger))
+}
+
+/// An event and whom it is for. Elsa's names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Trigger {
+    workflow_instance_id: Option<String>,
+    correlation_id: Option<String>,
+    activity_instance_id: Option<String>,
+    input: Value,
+    workflow_execution_mode: Mode,
+    /// How long it is kept if nobody waits for it, in seconds. Not in Elsa, which keeps it for ten minutes.
+    kept_for_seconds: Option<u32>,
+}
+
+/// Whether the answer waits for what the event does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum Mode {
+    #[default]
+    Asynchronous,
+    Synchronous,
+}
+
+/// `POST /events/{name}/trigger`. When it answers, the event is safe; in synchronous mode it is delivered too.
+async fn trigger(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(request): Json<Trigger>,
+) -> Result<Answer<Value>, Refusal> {
+    let event = EventRequest {
+        name,
+        event_id: idempotency_key(&headers),
+        payload: request.input,
+        correlation_id: request.correlation_id,
+        instance_id: request.workflow_instance_id,
+        activity_instance_id: request.activity_instance_id,
+        kept_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
+        waits: request.workflow_execution_mode == Mode::Synchronous,
+    };
+    let outcome = app.runtime().publish_event(app.tenant(), event).await?;
+    let delivered = outcome
+        .delivered
+        .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.kept }));
+    Ok(Answer(
+        json!({ "eventId": outcome.event_id, "delivered": delivered }),
+    ))
+}

@@ -1,0 +1,36 @@
+//! Whether the server lives, and whether it can work.
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
+use dormouse_runtime::{DefinitionHandle, Runtime};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// The routes, relative to the root.
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/health/live", get(live))
+        .route("/health/ready", get(ready))
+}
+
+/// The process answers.
+async fn live() -> Json<Value> {
+    Json(json!({ "status": "Healthy" }))
+}
+
+/// It takes requests, and its table answers.
+async fn ready(State(app): State<App>) -> Result<Json<Value>, Refusal> {
+    if app.is_draining() {
+        return Err(Refusal::Draining);
+    }
+    let runtime: &Runtime = app.runtime();
+    runtime
+        .definition(app.tenant(), &DefinitionHandle::latest("health"))
+        .await?;
+    Ok(Json(
+        json!({ "status": "Healthy", "node": runtime.config().node }),
+    ))
+}

@@ -1,0 +1,37 @@
+//! Cancelling and deleting instances.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use dormouse_runtime::{DeleteOutcome, ResumeOutcome};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// `POST /cancel/workflow-instances/{id}`. One that has ended already stays as it is, and that is fine, as in Elsa.
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    match app.runtime().cancel(app.tenant(), &id).await? {
+        ResumeOutcome::Resumed(_)
+        | ResumeOutcome::Ended(_)
+        | ResumeOutcome::BookmarkGone(_)
+        | ResumeOutcome::Seen(_) => Ok(Json(Value::Null)),
+        ResumeOutcome::NotYet(_) => Err(Refusal::BookmarkNotYetOpen { instance_id: id }),
+        ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
+        ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+    }
+}
+
+/// `DELETE /workflow-instances/{id}`
+pub(super) async fn delete(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    match app.runtime().delete_instance(app.tenant(), &id).await? {
+        DeleteOutcome::Deleted => Ok(StatusCode::NO_CONTENT),
+        DeleteOutcome::Already | DeleteOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+    }
+}

@@ -1,0 +1,134 @@
+//! An instance and its state as Elsa's API spells them.
+
+use dormouse_engine::graph::Graph;
+use dormouse_engine::id::ContextId;
+use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Status, Wait};
+use dormouse_engine::time::Timestamp;
+use dormouse_store::instance::Summary;
+use serde_json::{Map, Value, json};
+
+/// What lists show.
+pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
+    let time = |ms: i64| Timestamp(ms).to_string();
+    let mut out = Map::new();
+    let mut put = |name: &str, value: Value| out.insert(name.into(), value);
+    put("id", id.into());
+    put("definitionId", summary.definition_id.as_str().into());
+    put(
+        "definitionVersionId",
+        summary.definition_version_id.as_str().into(),
+    );
+    put("version", summary.definition_version.into());
+    put("parentWorkflowInstanceId", json!(summary.parent_id));
+    put("status", summary.status.as_str().into());
+    put("subStatus", summary.sub_status.as_str().into());
+    put("correlationId", json!(summary.correlation_id));
+    put("name", json!(summary.name));
+    put("incidentCount", summary.incident_count.into());
+    put("isSystem", summary.is_system.into());
+    put("isExecuting", (summary.sub_status == "Executing").into());
+    put("createdAt", time(summary.created_ms).into());
+    put("updatedAt", time(summary.updated_ms).into());
+    put("finishedAt", json!(summary.finished_ms.map(time)));
+    out
+}
+
+/// The state: Elsa's `workflowState`.
+pub(crate) fn state(instance: &Instance, graph: &Graph) -> Value {
+    let contexts = instance.contexts.iter();
+    let bookmarks = instance.bookmarks.iter();
+    let parent = instance.parent.as_ref().map(|p| p.instance.as_str());
+    json!({
+        "id": instance.id.as_str(),
+        "definitionId": instance.definition_id,
+        "definitionVersionId": instance.version_id,
+        "definitionVersion": instance.version,
+        "parentWorkflowInstanceId": parent,
+        "correlationId": instance.correlation_id,
+        "name": instance.name,
+        "status": status(instance.status()),
+        "subStatus": instance.sub_status.as_str(),
+        "isExecuting": false,
+        "isSystem": false,
+        "bookmarks": bookmarks.map(|b| bookmark(b, instance, graph)).collect::<Vec<_>>(),
+        "incidents": instance.incidents.iter().map(incident).collect::<Vec<_>>(),
+        "completionCallbacks": [],
+        "activityExecutionContexts":
+            contexts.map(|(id, c)| context(*id, c, instance, graph)).collect::<Vec<_>>(),
+        "scheduledActivities": instance.queue.iter().map(|work| json!({
+            "activityNodeId": graph.node(work.node).node_id,
+            "ownerContextId": work.owner.map(|o| instance.context_text(o)),
+        })).collect::<Vec<_>>(),
+        "executionLogSequence": instance.sequence,
+        "input": instance.input,
+        "output": instance.output,
+        "properties": instance.properties,
+        "createdAt": instance.created_at.to_string(),
+        "updatedAt": instance.updated_at.to_string(),
+        "finishedAt": instance.finished_at.map(|t| t.to_string()),
+    })
+}
+
+pub(super) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Running => "Running",
+        Status::Finished => "Finished",
+    }
+}
+
+/// An open bookmark. `due` and `taskId` are not Elsa's: they say at a glance what it waits for.
+pub(crate) fn bookmark(bookmark: &Bookmark, instance: &Instance, graph: &Graph) -> Value {
+    let context = instance.contexts.get(&bookmark.context);
+    let node = context.map(|c| graph.node(c.node));
+    let kind = match &bookmark.wait {
+        Wait::Stimulus { .. } => "stimulus",
+        Wait::Timer { .. } => "timer",
+        Wait::Direct => "direct",
+        Wait::Call(_) => "call",
+    };
+    json!({
+        "id": bookmark.id.as_str(),
+        "name": bookmark.name,
+        "hash": bookmark.hash(),
+        "payload": bookmark.payload,
+        "activityId": node.map(|n| &n.id),
+        "activityNodeId": node.map(|n| &n.node_id),
+        "activityName": node.and_then(|n| n.name.as_ref()),
+        "activityInstanceId": instance.context_text(bookmark.context),
+        "createdAt": bookmark.created_at.to_string(),
+        "autoBurn": bookmark.auto_burn,
+        "waitsFor": kind,
+        "due": bookmark.due().map(|t| t.to_string()),
+    })
+}
+
+fn incident(incident: &Incident) -> Value {
+    json!({
+        "activityId": incident.activity_id,
+        "activityNodeId": incident.activity_node_id,
+        "activityInstanceId": incident.activity_instance_id,
+        "activityType": incident.activity_type,
+        "message": incident.message,
+        "exception": incident.exception,
+        "timestamp": incident.timestamp.to_string(),
+    })
+}
+
+fn context(id: ContextId, context: &Context, instance: &Instance, graph: &Graph) -> Value {
+    let owner = context.owner.and_then(|o| instance.contexts.get(&o));
+    let locals = context.locals.iter();
+    json!({
+        "id": instance.context_text(id),
+        "parentContextId": context.owner.map(|o| instance.context_text(o)),
+        "scheduledActivityNodeId": graph.node(context.node).node_id,
+        "ownerActivityNodeId": owner.map(|o| &graph.node(o.node).node_id),
+        "properties": {},
+        "metadata": {},
+        "activityState": {},
+        "dynamicVariables": locals.map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
+        "status": if context.is_faulted { "Faulted" } else { "Running" },
+        "isExecuting": false,
+        "faultCount": context.faults,
+        "startedAt": context.started_at.to_string(),
+    })
+}

@@ -1,0 +1,52 @@
+//! Reading one instance.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use dormouse_engine::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::model;
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// `GET /workflow-instances/{id}`
+pub(super) async fn instance(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let found = app.runtime().instance(app.tenant(), &id).await?;
+    let detail = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
+    let mut out = model::summary(&id, &detail.head.summary);
+    let state = model::state(&detail.instance, &detail.graph);
+    out.insert("workflowState".into(), state);
+    Ok(Json(out.into()))
+}
+
+/// `GET /workflow-instances/{id}/execution-state`
+pub(super) async fn execution_state(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let found = app.runtime().instance_head(app.tenant(), &id).await?;
+    let summary = found.ok_or(Refusal::NoSuchInstance { id })?.summary;
+    Ok(Json(json!({
+        "status": summary.status,
+        "subStatus": summary.sub_status,
+        "updatedAt": Timestamp(summary.updated_ms).to_string(),
+    })))
+}
+
+/// `GET /workflow-instances/{id}/variables`
+pub(super) async fn variables(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let found = app.runtime().variables(app.tenant(), &id).await?;
+    let found = found.ok_or(Refusal::NoSuchInstance { id })?;
+    let items: Vec<Value> = found
+        .iter()
+        .map(|v| json!({ "id": v.id, "name": v.name, "value": v.value }))
+        .collect();
+    let count = items.len();
+    Ok(Json(json!({ "items": items, "count": count })))
+}

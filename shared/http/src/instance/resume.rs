@@ -1,0 +1,132 @@
+//! Resuming an instance at a bookmark, and running failed activities again.
+
+use axum::Json as Answer;
+use axum::extract::{Path, State};
+use dormouse_engine::instance::Wait;
+use dormouse_runtime::{BurstReport, ResumeOutcome, ResumeRequest};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::model;
+use crate::app::App;
+use crate::body::Json;
+use crate::refusal::Refusal;
+
+/// What to resume.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Resume {
+    /// The bookmark; may be left out where the instance waits at exactly one.
+    bookmark_id: Option<String>,
+    /// What the activity receives, by name.
+    input: Option<Map<String, Value>>,
+}
+
+/// `POST /workflow-instances/{id}/resume`. The guides use it; Elsa itself has tokens only.
+pub(super) async fn resume(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Json(request): Json<Resume>,
+) -> Result<Answer<Value>, Refusal> {
+    let bookmark = match request.bookmark_id {
+        Some(bookmark) => bookmark,
+        None => only_bookmark(&app, &id).await?,
+    };
+    let input = request.input.unwrap_or_default();
+    let request = ResumeRequest::bookmark(&id, bookmark, input);
+    let outcome = app.runtime().resume(app.tenant(), request).await?;
+    answer(id, outcome)
+}
+
+/// The bookmark that a person can mean without naming it: the only one, calls of the server's own aside.
+async fn only_bookmark(app: &App, id: &str) -> Result<String, Refusal> {
+    let found = app.runtime().instance(app.tenant(), id).await?;
+    let instance = found
+        .ok_or_else(|| Refusal::NoSuchInstance { id: id.to_owned() })?
+        .instance;
+    if instance.is_ended() {
+        return Err(Refusal::InstanceEnded {
+            id: id.to_owned(),
+            sub_status: instance.sub_status.as_str().to_owned(),
+        });
+    }
+    let open: Vec<String> = instance
+        .bookmarks
+        .iter()
+        .filter(|b| match b.wait {
+            Wait::Stimulus { .. } | Wait::Timer { .. } | Wait::Direct => true,
+            Wait::Call(_) => false,
+        })
+        .map(|b| b.id.as_str().to_owned())
+        .collect();
+    match <[String; 1]>::try_from(open) {
+        Ok([only]) => Ok(only),
+        Err(open) => Err(Refusal::WhichBookmark {
+            instance_id: id.to_owned(),
+            open,
+        }),
+    }
+}
+
+/// What is answered to a resume of the instance `id`.
+pub(crate) fn answer(id: String, outcome: ResumeOutcome) -> Result<Answer<Value>, Refusal> {
+    match outcome {
+        ResumeOutcome::Resumed(report) => Ok(Answer(resumed(&report))),
+        ResumeOutcome::BookmarkGone(head) | ResumeOutcome::Seen(head) => {
+            Err(Refusal::BookmarkGone {
+                instance_id: head.instance_id,
+                open: head.bookmarks.into_iter().collect(),
+            })
+        }
+        ResumeOutcome::NotYet(head) => Err(Refusal::BookmarkNotYetOpen {
+            instance_id: head.instance_id,
+        }),
+        ResumeOutcome::Ended(head) => Err(Refusal::InstanceEnded {
+            id: head.instance_id,
+            sub_status: head.summary.sub_status,
+        }),
+        ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
+        ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+    }
+}
+
+fn resumed(report: &BurstReport) -> Value {
+    let instance = &report.instance;
+    let bookmarks = instance.bookmarks.iter();
+    json!({
+        "workflowInstanceId": instance.id.as_str(),
+        "status": model::status(instance.status()),
+        "subStatus": instance.sub_status.as_str(),
+        "output": instance.output,
+        "incidentCount": instance.incidents.len(),
+        "bookmarks": bookmarks.map(|b| model::bookmark(b, instance, &report.graph)).collect::<Vec<_>>(),
+        "lines": report.lines,
+    })
+}
+
+/// Which failed activities to run again.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Retry {
+    workflow_instance_ids: Vec<String>,
+    /// Empty: every failed one.
+    activity_ids: Option<Vec<String>>,
+}
+
+/// `POST /alterations/workflows/retry`
+pub(super) async fn retry(
+    State(app): State<App>,
+    Json(request): Json<Retry>,
+) -> Result<Answer<Value>, Refusal> {
+    let activities = request.activity_ids.unwrap_or_default();
+    let mut results = Vec::new();
+    for id in request.workflow_instance_ids {
+        let outcome = app
+            .runtime()
+            .retry(app.tenant(), &id, activities.clone())
+            .await?;
+        let is_successful = matches!(outcome, ResumeOutcome::Resumed(_));
+        results.push(json!({ "workflowInstanceId": id, "isSuccessful": is_successful }));
+    }
+    Ok(Answer(json!({ "results": results })))
+}

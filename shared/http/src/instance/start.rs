@@ -1,0 +1,172 @@
+//! Starting instances, and what is answered to it.
+
+use axum::Json;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dormouse_engine::graph::Graph;
+use dormouse_engine::instance::{Instance, SubStatus};
+use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest, VersionOptions};
+use dormouse_store::instance::InstanceHead;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::model;
+use crate::app::App;
+use crate::refusal::Refusal;
+use crate::workflow;
+
+/// A start by `POST /workflow-instances`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewInstance {
+    definition_id: String,
+    version_options: Option<VersionOptions>,
+    #[serde(alias = "instanceId")]
+    id: Option<String>,
+    correlation_id: Option<String>,
+    name: Option<String>,
+    trigger_activity_id: Option<String>,
+    input: Option<Map<String, Value>>,
+}
+
+/// The client's key for a request that it may repeat.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get("idempotency-key")?.to_str().ok()?;
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// Starts an instance: 201, or 200 if this start was made before.
+pub(super) async fn start(
+    app: &App,
+    headers: &HeaderMap,
+    new: NewInstance,
+) -> Result<Response, Refusal> {
+    let id = new.definition_id;
+    let mut request = StartRequest::new(DefinitionHandle::Definition {
+        id: id.clone(),
+        version: new.version_options.unwrap_or_default(),
+    });
+    request.instance_id = new.id;
+    request.idempotency_key = idempotency_key(headers);
+    request.correlation_id = new.correlation_id;
+    request.name = new.name;
+    request.trigger_activity_id = new.trigger_activity_id;
+    request.input = new.input.unwrap_or_default();
+    match app.runtime().start(app.tenant(), request).await? {
+        StartOutcome::Started(report) => {
+            let body = started(&report.instance, &report.graph, &report.lines);
+            Ok((StatusCode::CREATED, Json(body)).into_response())
+        }
+        StartOutcome::AlreadyStarted(head) => Ok(Json(again(&head)).into_response()),
+        other => Err(refused(id, &other)),
+    }
+}
+
+fn started(instance: &Instance, graph: &Graph, lines: &[String]) -> Value {
+    let bookmarks = instance.bookmarks.iter();
+    json!({
+        "id": instance.id.as_str(),
+        "workflowInstanceId": instance.id.as_str(),
+        "definitionId": instance.definition_id,
+        "definitionVersionId": instance.version_id,
+        "version": instance.version,
+        "status": model::status(instance.status()),
+        "subStatus": instance.sub_status.as_str(),
+        "correlationId": instance.correlation_id,
+        "name": instance.name,
+        "output": instance.output,
+        "incidentCount": instance.incidents.len(),
+        "bookmarks": bookmarks.map(|b| model::bookmark(b, instance, graph)).collect::<Vec<_>>(),
+        "lines": lines,
+        "isRepeated": false,
+    })
+}
+
+/// The answer to a start that was made before: how the instance stands now.
+fn again(head: &InstanceHead) -> Value {
+    let mut out = model::summary(&head.instance_id, &head.summary);
+    out.insert(
+        "workflowInstanceId".into(),
+        head.instance_id.as_str().into(),
+    );
+    out.insert("isRepeated".into(), true.into());
+    out.into()
+}
+
+fn refused(definition_id: String, outcome: &StartOutcome) -> Refusal {
+    match outcome {
+        StartOutcome::Deleted { instance_id } => Refusal::InstanceDeleted {
+            id: instance_id.clone(),
+        },
+        StartOutcome::NotAllowed { holder } => Refusal::StartRefused {
+            id: definition_id,
+            holder: holder.clone(),
+        },
+        StartOutcome::NotFound
+        | StartOutcome::Stale
+        | StartOutcome::Started(_)
+        | StartOutcome::AlreadyStarted(_) => Refusal::NoSuchDefinition { id: definition_id },
+    }
+}
+
+/// The answer of Elsa's execute: the state, or whatever the workflow itself answers. 500 if it failed.
+pub(crate) async fn executed(
+    app: &App,
+    definition_id: String,
+    outcome: StartOutcome,
+) -> Result<Response, Refusal> {
+    let (instance, graph, response) = match outcome {
+        StartOutcome::Started(report) => (report.instance, report.graph, report.response),
+        StartOutcome::AlreadyStarted(head) => {
+            let found = app
+                .runtime()
+                .instance(app.tenant(), &head.instance_id)
+                .await?;
+            let id = head.instance_id;
+            let detail = found.ok_or(Refusal::NoSuchInstance { id })?;
+            (detail.instance, detail.graph, None)
+        }
+        StartOutcome::NotAllowed { .. } => {
+            let headers = [(CANNOT_START, HeaderValue::from_static("True"))];
+            return Ok((StatusCode::OK, headers).into_response());
+        }
+        other => return Err(refused(definition_id, &other)),
+    };
+    let is_workflows = response.is_some();
+    let mut answer = match response {
+        Some(response) => workflow::response(response),
+        None => {
+            let body = json!({ "workflowState": model::state(&instance, &graph) });
+            (status(&instance), Json(body)).into_response()
+        }
+    };
+    let headers = answer.headers_mut();
+    headers.insert(CANNOT_START, HeaderValue::from_static("False"));
+    if let Ok(id) = HeaderValue::from_str(instance.id.as_str()) {
+        headers.insert(INSTANCE_ID, id);
+    }
+    if !is_workflows {
+        headers.insert(IS_ENGINES, HeaderValue::from_static("true"));
+    }
+    headers.insert(
+        HeaderName::from_static("access-control-expose-headers"),
+        HeaderValue::from_static("x-elsa-workflow-instance-id, x-elsa-workflow-cannot-start"),
+    );
+    Ok(answer)
+}
+
+const CANNOT_START: HeaderName = HeaderName::from_static("x-elsa-workflow-cannot-start");
+const INSTANCE_ID: HeaderName = HeaderName::from_static("x-elsa-workflow-instance-id");
+const IS_ENGINES: HeaderName = HeaderName::from_static("x-elsa-response");
+
+fn status(instance: &Instance) -> StatusCode {
+    match instance.sub_status {
+        SubStatus::Faulted => StatusCode::INTERNAL_SERVER_ERROR,
+        SubStatus::Pending
+        | SubStatus::Executing
+        | SubStatus::Suspended
+        | SubStatus::Finished
+        | SubStatus::Cancelled
+        | SubStatus::Interrupted => StatusCode::OK,
+    }
+}

@@ -1,0 +1,66 @@
+//! The table of all routes.
+
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::Method;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::json;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+use crate::{
+    activity_execution, bookmark, dead_letter, definition, event, health, instance, task, workflow,
+};
+
+/// The prefix of Elsa's API.
+const API: &str = "/elsa/api";
+
+/// Everything that the server answers.
+pub fn router(app: App) -> Router {
+    let api = Router::new()
+        .route("/package/version", get(version))
+        .merge(definition::routes())
+        .merge(instance::routes())
+        .merge(activity_execution::routes())
+        .merge(bookmark::routes())
+        .merge(task::routes())
+        .merge(event::routes())
+        .merge(dead_letter::routes());
+    Router::new()
+        .nest(API, api)
+        .merge(workflow::routes())
+        .route_layer(middleware::from_fn_with_state(
+            app.clone(),
+            refuse_while_draining,
+        ))
+        .merge(health::routes())
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(nowhere)
+        .with_state(app)
+}
+
+async fn version() -> Json<serde_json::Value> {
+    Json(json!({ "packageVersion": env!("CARGO_PKG_VERSION") }))
+}
+
+async fn refuse_while_draining(State(app): State<App>, request: Request, next: Next) -> Response {
+    if app.is_draining() {
+        return Refusal::Draining.into_response();
+    }
+    next.run(request).await
+}
+
+async fn nowhere(OriginalUri(uri): OriginalUri) -> Refusal {
+    Refusal::NoSuchRoute {
+        path: uri.path().to_owned(),
+    }
+}
+
+async fn wrong_method(method: Method, OriginalUri(uri): OriginalUri) -> Refusal {
+    Refusal::MethodNotAllowed {
+        method: method.to_string(),
+        path: uri.path().to_owned(),
+    }
+}

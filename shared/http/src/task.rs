@@ -1,0 +1,42 @@
+//! Completing tasks of outside workers.
+
+use axum::extract::{Path, State};
+use axum::routing::post;
+use axum::{Json as Answer, Router};
+use dormouse_runtime::ResumeOutcome;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::body::Json;
+use crate::instance;
+use crate::refusal::Refusal;
+
+/// The routes, relative to the API's prefix.
+pub(crate) fn routes() -> Router<App> {
+    Router::new().route("/tasks/{id}/complete", post(complete))
+}
+
+/// What the worker found.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Completion {
+    result: Value,
+}
+
+/// `POST /tasks/{id}/complete`. Elsa answers 200 to everything; here an unknown task is 404 and a second completion
+/// 409, so that a worker knows whether its result counts.
+async fn complete(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Json(request): Json<Completion>,
+) -> Result<Answer<Value>, Refusal> {
+    let outcome = app
+        .runtime()
+        .complete_task(app.tenant(), &id, request.result)
+        .await?;
+    match outcome {
+        ResumeOutcome::NotFound => Err(Refusal::NoSuchTask { id }),
+        outcome => instance::resumed(id, outcome),
+    }
+}

@@ -1,0 +1,74 @@
+//! What a workflow answers to the HTTP request that waits for it.
+
+use axum::Json;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dormouse_engine::call::HttpResponse;
+use dormouse_engine::instance::SubStatus;
+use dormouse_runtime::BurstReport;
+use dormouse_store::instance::InstanceHead;
+use serde_json::json;
+
+/// The workflow's answer as a response. What cannot be a header is left out.
+pub(crate) fn response(answer: HttpResponse) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    let mut response = (status, Body::from(answer.body)).into_response();
+    for (name, value) in answer.headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let value = HeaderValue::from_str(&value);
+        if let (Ok(name), Ok(value)) = (name, value)
+            && !is_the_connections(&name)
+        {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// Headers that say how bytes travel. A workflow that set them could garble its own answer.
+fn is_the_connections(name: &HeaderName) -> bool {
+    [
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+        header::TE,
+        header::TRAILER,
+    ]
+    .contains(name)
+}
+
+/// The answer of a burst: the workflow's own; else 200 without a body, or 500 if the workflow failed.
+pub(super) fn of(report: BurstReport) -> Response {
+    let id = HeaderValue::from_str(report.instance.id.as_str());
+    let mut answer = match report.response {
+        Some(own) => response(own),
+        None if report.instance.sub_status == SubStatus::Faulted => {
+            let incident = report.instance.incidents.last();
+            let body = json!({
+                "errorMessage": "The workflow has faulted.",
+                "workflowInstanceId": report.instance.id.as_str(),
+                "activityId": incident.map(|i| &i.activity_id),
+            });
+            (StatusCode::INTERNAL_SERVER_ERROR, Json(body)).into_response()
+        }
+        None => StatusCode::OK.into_response(),
+    };
+    if let Ok(id) = id {
+        let name = HeaderName::from_static("x-elsa-workflow-instance-id");
+        answer.headers_mut().insert(name, id);
+    }
+    answer
+}
+
+/// The answer to a request that was made before under the same key or instance id. What was answered then is not
+/// kept; the instance is.
+pub(super) fn again(head: &InstanceHead) -> impl IntoResponse + use<> {
+    Json(json!({
+        "workflowInstanceId": head.instance_id,
+        "status": head.summary.status,
+        "subStatus": head.summary.sub_status,
+        "isRepeated": true,
+    }))
+}

@@ -1,0 +1,189 @@
+//! HTTP workflows: requests under `/workflows` that start or resume instances and are answered by them.
+
+mod answer;
+mod request;
+mod template;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use dormouse_engine::graph::stimulus_hash;
+use dormouse_runtime::query::Waiting;
+use dormouse_runtime::{
+    DefinitionHandle, ResumeOutcome, ResumeRequest, StartOutcome, StartRequest,
+};
+use serde_json::json;
+
+use crate::app::App;
+use crate::instance::start::idempotency_key;
+use crate::refusal::Refusal;
+use request::WorkflowRequest;
+
+pub(crate) use answer::response;
+
+/// Below this path lie the paths of HTTP workflows.
+const BASE: &str = "/workflows";
+
+/// The name under which HTTP requests find who listens.
+const STIMULUS: &str = "Elsa.HttpEndpoint";
+
+/// How often a trigger that was replaced between finding and starting it is looked up again.
+const LOOKUPS_MAX: usize = 3;
+
+/// The routes, relative to the root.
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route(BASE, any(handle))
+        .route("/workflows/", any(handle))
+        .route("/workflows/{*path}", any(handle))
+}
+
+/// Who listens for a request.
+struct Listeners {
+    waiting: Waiting,
+    request: WorkflowRequest,
+}
+
+async fn handle(State(app): State<App>, request: Request) -> Result<Response, Refusal> {
+    let request = WorkflowRequest::read(&app, request, BASE).await?;
+    let mut request = Some(request);
+    for _ in 0..LOOKUPS_MAX {
+        let Some(current) = request.take() else { break };
+        let found = find(&app, current).await?;
+        match run(&app, found).await? {
+            Ran::Answered(response) => return Ok(response),
+            Ran::Again(back) => request = Some(back),
+        }
+    }
+    Err(Refusal::NoWorkflowListens {
+        path: request.map(|r| r.path).unwrap_or_default(),
+    })
+}
+
+/// What became of a request.
+enum Ran {
+    Answered(Response),
+    /// The trigger was replaced just now: look again.
+    Again(WorkflowRequest),
+}
+
+/// Finds who listens: for the path as it is written first, then for the templates that it matches, the most
+/// literal one first. Elsa takes whichever comes first in a map without order.
+async fn find(app: &App, mut request: WorkflowRequest) -> Result<Listeners, Refusal> {
+    let literal = template::normal(&request.path);
+    let mut waiting = look(app, &literal, &request.method).await?;
+    if waiting.is_empty() {
+        let routes = app.runtime().routes(app.tenant()).await?;
+        let templates = routes
+            .iter()
+            .filter(|route| route.method == request.method)
+            .map(|route| route.template.as_str());
+        for (template, route_data) in template::matches(&request.path, templates) {
+            waiting = look(app, &template, &request.method).await?;
+            if !waiting.is_empty() {
+                request.route_data = route_data;
+                break;
+            }
+        }
+    }
+    Ok(Listeners {
+        waiting: waiting.0,
+        request,
+    })
+}
+
+/// What waits at a template.
+struct Found(Waiting);
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.0.triggers.is_empty() && self.0.bookmarks.is_empty()
+    }
+}
+
+async fn look(app: &App, template: &str, method: &str) -> Result<Found, Refusal> {
+    let hash = stimulus_hash(STIMULUS, &json!({ "Path": template, "Method": method }));
+    Ok(Found(app.runtime().waiting(app.tenant(), &hash).await?))
+}
+
+async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
+    let Listeners {
+        mut waiting,
+        request,
+    } = found;
+    let path = request.path.clone();
+    let several = |workflows: Vec<String>| Refusal::SeveralWorkflowsListen {
+        path: path.clone(),
+        workflows,
+    };
+    waiting.bookmarks.retain(|b| request.is_for(b));
+    let mut definitions: Vec<String> = waiting
+        .triggers
+        .iter()
+        .map(|t| t.definition_id.clone())
+        .collect();
+    definitions.dedup();
+    if definitions.len() > 1 {
+        return Err(several(definitions));
+    }
+    if let Some(trigger) = waiting.triggers.into_iter().next() {
+        let mut start = StartRequest::new(DefinitionHandle::published(&trigger.definition_id));
+        start.trigger_activity_id = Some(trigger.trigger.activity_id);
+        start.trigger_generation = Some(trigger.generation);
+        start.instance_id = request.instance_id.clone();
+        start.idempotency_key = idempotency_key(&request.headers);
+        start.correlation_id = request.correlation_id.clone();
+        start.input = request.input();
+        start.has_http_request = true;
+        let outcome = app.runtime().start(app.tenant(), start).await?;
+        return started(trigger.definition_id, outcome, request);
+    }
+    if waiting.bookmarks.len() > 1 {
+        return Err(several(
+            waiting
+                .bookmarks
+                .into_iter()
+                .map(|b| b.instance_id)
+                .collect(),
+        ));
+    }
+    let Some(bookmark) = waiting.bookmarks.into_iter().next() else {
+        return Err(Refusal::NoWorkflowListens { path });
+    };
+    let id = bookmark.instance_id;
+    let mut resume = ResumeRequest::bookmark(&id, bookmark.bookmark_id, request.input());
+    resume.commit = bookmark.commit;
+    resume.has_http_request = true;
+    let outcome = app.runtime().resume(app.tenant(), resume).await?;
+    resumed(id, outcome)
+}
+
+fn started(
+    definition_id: String,
+    outcome: StartOutcome,
+    request: WorkflowRequest,
+) -> Result<Ran, Refusal> {
+    match outcome {
+        StartOutcome::Started(report) => Ok(Ran::Answered(answer::of(*report))),
+        StartOutcome::AlreadyStarted(head) => {
+            Ok(Ran::Answered(answer::again(&head).into_response()))
+        }
+        StartOutcome::Stale => Ok(Ran::Again(request)),
+        StartOutcome::Deleted { instance_id } => Err(Refusal::InstanceDeleted { id: instance_id }),
+        StartOutcome::NotAllowed { holder } => Err(Refusal::StartRefused {
+            id: definition_id,
+            holder,
+        }),
+        StartOutcome::NotFound => Err(Refusal::NoWorkflowListens { path: request.path }),
+    }
+}
+
+fn resumed(id: String, outcome: ResumeOutcome) -> Result<Ran, Refusal> {
+    match outcome {
+        ResumeOutcome::Resumed(report) => Ok(Ran::Answered(answer::of(*report))),
+        other => {
+            crate::instance::resumed(id, other).map(|answer| Ran::Answered(answer.into_response()))
+        }
+    }
+}
