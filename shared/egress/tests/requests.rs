@@ -1,4 +1,11 @@
 //! Requests against a small server of the test's own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may fail"
+)]
 
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_engine::call::{Answer, HttpRequest};

@@ -35,8 +35,8 @@ async fn complete(
         .runtime()
         .complete_task(app.tenant(), &id, request.result)
         .await?;
-    match outcome {
-        ResumeOutcome::NotFound => Err(Refusal::NoSuchTask { id }),
-        outcome => instance::resumed(id, outcome),
+    if matches!(outcome, ResumeOutcome::NotFound) {
+        return Err(Refusal::NoSuchTask { id });
     }
+    instance::resumed(id, outcome)
 }

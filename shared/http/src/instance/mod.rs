@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 
 use crate::app::App;
 
-pub(crate) use resume::answer as resumed;
+pub(crate) use resume::{answer as resumed, report as resume_report};
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {

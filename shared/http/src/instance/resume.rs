@@ -70,8 +70,13 @@ async fn only_bookmark(app: &App, id: &str) -> Result<String, Refusal> {
 
 /// What is answered to a resume of the instance `id`.
 pub(crate) fn answer(id: String, outcome: ResumeOutcome) -> Result<Answer<Value>, Refusal> {
+    report(id, outcome).map(|report| Answer(resumed(&report)))
+}
+
+/// What a resume of the instance `id` has done, unless it has done nothing.
+pub(crate) fn report(id: String, outcome: ResumeOutcome) -> Result<Box<BurstReport>, Refusal> {
     match outcome {
-        ResumeOutcome::Resumed(report) => Ok(Answer(resumed(&report))),
+        ResumeOutcome::Resumed(report) => Ok(report),
         ResumeOutcome::BookmarkGone(head) | ResumeOutcome::Seen(head) => {
             Err(Refusal::BookmarkGone {
                 instance_id: head.instance_id,

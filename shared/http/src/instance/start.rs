@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::graph::Graph;
 use dormouse_engine::instance::{Instance, SubStatus};
-use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest, VersionOptions};
+use dormouse_runtime::{BurstReport, DefinitionHandle, StartOutcome, StartRequest, VersionOptions};
 use dormouse_store::instance::InstanceHead;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -52,13 +52,35 @@ pub(super) async fn start(
     request.name = new.name;
     request.trigger_activity_id = new.trigger_activity_id;
     request.input = new.input.unwrap_or_default();
-    match app.runtime().start(app.tenant(), request).await? {
-        StartOutcome::Started(report) => {
+    let outcome = app.runtime().start(app.tenant(), request).await?;
+    match begun(id, outcome)? {
+        Begun::Now(report) => {
             let body = started(&report.instance, &report.graph, &report.lines);
             Ok((StatusCode::CREATED, Json(body)).into_response())
         }
-        StartOutcome::AlreadyStarted(head) => Ok(Json(again(&head)).into_response()),
-        other => Err(refused(id, &other)),
+        Begun::Before(head) => Ok(Json(again(&head)).into_response()),
+    }
+}
+
+/// A start that was not refused.
+enum Begun {
+    Now(Box<BurstReport>),
+    /// Under the same id or key, by an earlier request.
+    Before(Box<InstanceHead>),
+}
+
+fn begun(definition_id: String, outcome: StartOutcome) -> Result<Begun, Refusal> {
+    match outcome {
+        StartOutcome::Started(report) => Ok(Begun::Now(report)),
+        StartOutcome::AlreadyStarted(head) => Ok(Begun::Before(head)),
+        StartOutcome::Deleted { instance_id } => Err(Refusal::InstanceDeleted { id: instance_id }),
+        StartOutcome::NotAllowed { holder } => Err(Refusal::StartRefused {
+            id: definition_id,
+            holder,
+        }),
+        StartOutcome::NotFound | StartOutcome::Stale => {
+            Err(Refusal::NoSuchDefinition { id: definition_id })
+        }
     }
 }
 
@@ -93,31 +115,15 @@ fn again(head: &InstanceHead) -> Value {
     out.into()
 }
 
-fn refused(definition_id: String, outcome: &StartOutcome) -> Refusal {
-    match outcome {
-        StartOutcome::Deleted { instance_id } => Refusal::InstanceDeleted {
-            id: instance_id.clone(),
-        },
-        StartOutcome::NotAllowed { holder } => Refusal::StartRefused {
-            id: definition_id,
-            holder: holder.clone(),
-        },
-        StartOutcome::NotFound
-        | StartOutcome::Stale
-        | StartOutcome::Started(_)
-        | StartOutcome::AlreadyStarted(_) => Refusal::NoSuchDefinition { id: definition_id },
-    }
-}
-
 /// The answer of Elsa's execute: the state, or whatever the workflow itself answers. 500 if it failed.
 pub(crate) async fn executed(
     app: &App,
     definition_id: String,
     outcome: StartOutcome,
 ) -> Result<Response, Refusal> {
-    let (instance, graph, response) = match outcome {
-        StartOutcome::Started(report) => (report.instance, report.graph, report.response),
-        StartOutcome::AlreadyStarted(head) => {
+    let (instance, graph, response) = match begun(definition_id, outcome) {
+        Ok(Begun::Now(report)) => (report.instance, report.graph, report.response),
+        Ok(Begun::Before(head)) => {
             let found = app
                 .runtime()
                 .instance(app.tenant(), &head.instance_id)
@@ -126,11 +132,11 @@ pub(crate) async fn executed(
             let detail = found.ok_or(Refusal::NoSuchInstance { id })?;
             (detail.instance, detail.graph, None)
         }
-        StartOutcome::NotAllowed { .. } => {
+        Err(Refusal::StartRefused { .. }) => {
             let headers = [(CANNOT_START, HeaderValue::from_static("True"))];
             return Ok((StatusCode::OK, headers).into_response());
         }
-        other => return Err(refused(definition_id, &other)),
+        Err(refusal) => return Err(refusal),
     };
     let is_workflows = response.is_some();
     let mut answer = match response {

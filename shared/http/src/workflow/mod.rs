@@ -10,9 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_runtime::query::Waiting;
-use dormouse_runtime::{
-    DefinitionHandle, ResumeOutcome, ResumeRequest, StartOutcome, StartRequest,
-};
+use dormouse_runtime::{DefinitionHandle, ResumeRequest, StartOutcome, StartRequest};
 use serde_json::json;
 
 use crate::app::App;
@@ -156,7 +154,8 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     resume.commit = bookmark.commit;
     resume.has_http_request = true;
     let outcome = app.runtime().resume(app.tenant(), resume).await?;
-    resumed(id, outcome)
+    let report = crate::instance::resume_report(id, outcome)?;
+    Ok(Ran::Answered(answer::of(*report)))
 }
 
 fn started(
@@ -176,14 +175,5 @@ fn started(
             holder,
         }),
         StartOutcome::NotFound => Err(Refusal::NoWorkflowListens { path: request.path }),
-    }
-}
-
-fn resumed(id: String, outcome: ResumeOutcome) -> Result<Ran, Refusal> {
-    match outcome {
-        ResumeOutcome::Resumed(report) => Ok(Ran::Answered(answer::of(*report))),
-        other => {
-            crate::instance::resumed(id, other).map(|answer| Ran::Answered(answer.into_response()))
-        }
     }
 }
