@@ -64,3 +64,67 @@ impl Backoff {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::future::ready;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::table::TableError;
+
+    /// Retries an operation that is busy so often, and answers how often it was called and how long was waited.
+    fn run(
+        busy: u32,
+        last: fn() -> Result<u32, StoreError>,
+    ) -> (Result<u32, StoreError>, u32, Vec<u64>) {
+        let calls = RefCell::new(0);
+        let waits = RefCell::new(Vec::new());
+        let result = {
+            let operation = || {
+                *calls.borrow_mut() += 1;
+                let is_busy = *calls.borrow() <= busy;
+                ready(if is_busy {
+                    Err(TableError::Busy.into())
+                } else {
+                    last()
+                })
+            };
+            let sleep = |ms| {
+                waits.borrow_mut().push(ms);
+                ready(())
+            };
+            let backoff = Backoff::default();
+            let retry = backoff.retry(|| u64::MAX, sleep, operation);
+            match pin!(retry).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(result) => result,
+                Poll::Pending => panic!("nothing here waits"),
+            }
+        };
+        (result, calls.into_inner(), waits.into_inner())
+    }
+
+    #[test]
+    fn a_busy_table_is_asked_again_after_longer_and_longer_waits() {
+        let (result, calls, waits) = run(3, || Ok(7));
+        assert_eq!((result.unwrap(), calls, waits.len()), (7, 4, 3));
+        assert!(
+            waits.is_sorted() && (10..=20).contains(&waits[0]) && waits[2] >= 40,
+            "{waits:?}"
+        );
+        let (result, calls, _) = run(99, || Ok(7));
+        assert!(result.unwrap_err().is_busy());
+        assert_eq!(calls, 6);
+    }
+
+    #[test]
+    fn what_is_not_busy_is_not_asked_again() {
+        let (result, calls, waits) = run(0, || Err(TableError::Unknown("lost".into()).into()));
+        assert!(result.unwrap_err().is_unknown());
+        assert_eq!((calls, waits.len()), (1, 0));
+        let longest = Backoff::default().wait_ms(60, u64::MAX);
+        assert!((500..=1_000).contains(&longest), "{longest}");
+    }
+}

@@ -54,7 +54,7 @@ impl StoreConfig {
     pub fn embedded() -> Self {
         Self {
             compress_from: 16 * 1_024,
-            state_inline_max: 64 * 1_024,
+            state_inline_max: 16 * 1_024,
             journal_inline_max: 8 * 1_024,
             outbox_shards: 1,
             list_shards: 1,

@@ -148,34 +148,6 @@ impl Store {
         Ok(self.table().write(&[delete, put(tenant, letter)?]).await? == Written::Done)
     }
 
-    /// Queued stimuli with their tenants, the soonest to expire first, at most `limit` of each shard of the outbox.
-    /// From an index that may lag behind by seconds. A query for each shard, and a read for each stimulus.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn list_queued(
-        &self,
-        limit: u32,
-    ) -> Result<Vec<(Tenant, QueuedStimulus)>, StoreError> {
-        let mut found = Vec::new();
-        for shard in 0..self.config().outbox_shards {
-            let query = Query {
-                index: Some(Index::Two),
-                limit: limit.clamp(1, 1_000),
-                until: String::new(),
-                ..Query::prefix(queued_stimulus::expiry_partition(shard), "")
-            };
-            for listed in self.table().query(&query).await?.items {
-                let tenant = queued_stimulus::tenant_of("queued stimulus", &listed.key.partition)?;
-                if let Some(item) = self.table().get(&listed.key).await? {
-                    found.push((tenant, queued_stimulus::from_item(&item)?));
-                }
-            }
-        }
-        Ok(found)
-    }
-
     /// Makes dead letters of the queued stimuli that have expired, at most `limit`; answers how many. An atomic
     /// write for each, so that a stimulus is consumed or dead and never both.
     ///

@@ -122,7 +122,7 @@ pub(crate) fn continuation(
     )?;
     // No other row of the commit has this place: the others are numbered.
     for item in &mut items {
-        item.key.sort.push_str("+");
+        item.key.sort.push('+');
     }
     Ok(items.pop())
 }

@@ -2,9 +2,9 @@
 
 use crate::bookmark::{self, BookmarkRow};
 use crate::error::StoreError;
-use crate::queued_stimulus::{self, QueuedStimulus};
+use crate::queued_stimulus::{self, QueuedStimulus, expiry_partition};
 use crate::store::Store;
-use crate::table::{Condition, Query, Write, Written};
+use crate::table::{Condition, Index, Query, Write, Written};
 use crate::tenant::Tenant;
 use crate::trigger::{self, TriggerRow, stimulus_partition};
 
@@ -176,5 +176,33 @@ impl Store {
             .get(&queued_stimulus::key(tenant, hash, id)?)
             .await?;
         item.as_ref().map(queued_stimulus::from_item).transpose()
+    }
+
+    /// Queued stimuli with their tenants, the soonest to expire first, at most `limit` of each shard of the outbox.
+    /// From an index that may lag behind by seconds. A query for each shard, and a read for each stimulus.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn list_queued(
+        &self,
+        limit: u32,
+    ) -> Result<Vec<(Tenant, QueuedStimulus)>, StoreError> {
+        let mut found = Vec::new();
+        for shard in 0..self.config().outbox_shards {
+            let query = Query {
+                index: Some(Index::Two),
+                limit: limit.clamp(1, 1_000),
+                until: String::new(),
+                ..Query::prefix(expiry_partition(shard), "")
+            };
+            for listed in self.table().query(&query).await?.items {
+                let tenant = queued_stimulus::tenant_of("queued stimulus", &listed.key.partition)?;
+                if let Some(item) = self.table().get(&listed.key).await? {
+                    found.push((tenant, queued_stimulus::from_item(&item)?));
+                }
+            }
+        }
+        Ok(found)
     }
 }

@@ -218,6 +218,7 @@ fn resume_by_event(rig: &Rig, event: &str, now_ms: i64) -> Result<Committed, Acq
         now_ms,
         until_ms: now_ms + 9,
         wanted: None,
+        reopens: false,
         event_id: Some(event),
     };
     match now(rig.store.acquire(&rig.tenant, &acquire)).unwrap() {

@@ -120,6 +120,12 @@ fn an_instance_that_ends_in_its_first_burst_claims_nothing() {
         ));
     }
     assert_eq!(rig.keys(), ["acme/WF#i HEAD", "acme/WF#j HEAD"]);
+    create(&rig, "holder", "a", &claims, &commit("s"));
+    let refused = create(&rig, "k", "k", &claims, &ending("end"));
+    assert!(
+        matches!(refused, Created::NotUnique { .. }),
+        "but it does not run beside one that has"
+    );
 }
 
 #[test]

@@ -206,6 +206,7 @@ fn an_acquire_that_stays_unknown_may_be_called_again() {
         now_ms: 2_000,
         until_ms: 9_000,
         wanted: None,
+        reopens: false,
         event_id: None,
     };
     let unknown = now(rig.store.acquire(&rig.tenant, &acquire)).unwrap_err();
@@ -223,4 +224,38 @@ fn an_acquire_that_stays_unknown_may_be_called_again() {
         now(rig.store.acquire(&rig.tenant, &other)).unwrap(),
         Acquired::Busy { .. }
     ));
+}
+
+#[test]
+fn an_instance_that_failed_is_opened_again_for_a_retry_and_by_nothing_else() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut lease = rig.acquire("i", "a", 2_000);
+    rig.commit(&mut lease, &ending("failed"));
+    assert!(matches!(
+        rig.try_acquire("i", "b", 3_000, None),
+        Acquired::Ended(_)
+    ));
+    let retry = Acquire {
+        instance_id: "i",
+        owner: "b",
+        now_ms: 3_000,
+        until_ms: 9_000,
+        wanted: None,
+        reopens: true,
+        event_id: None,
+    };
+    let Acquired::Lease(mut lease) = now(rig.store.acquire(&rig.tenant, &retry)).unwrap() else {
+        panic!()
+    };
+    assert!(matches!(
+        rig.try_acquire("i", "c", 3_001, None),
+        Acquired::Ended(_)
+    ));
+    assert!(matches!(
+        rig.commit(&mut lease, &commit("again")),
+        Committed::Done(_)
+    ));
+    assert_eq!(rig.state("i"), "again");
+    rig.acquire("i", "c", 3_002);
 }

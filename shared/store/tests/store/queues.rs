@@ -114,6 +114,54 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     );
 }
 
+#[test]
+fn a_continuation_has_a_row_of_its_own_that_the_next_commit_deletes() {
+    let rig = rig();
+    let going_on = Commit {
+        effects: vec![effect("0")],
+        continuation: Some(effect("continue")),
+        keep_until_ms: Some(9_000),
+        ..commit("s")
+    };
+    let (mut lease, keys) = rig.create("i", &going_on);
+    assert_eq!(keys.len(), 2);
+    assert_eq!(outbox(&rig, 9_999).len(), 2);
+    rig.commit(
+        &mut lease,
+        &Commit {
+            outbox_done: keys[1..].to_vec(),
+            ..commit("t")
+        },
+    );
+    let left = outbox(&rig, 9_999);
+    assert_eq!(
+        (left.len(), left[0].effects.as_slice()),
+        (1, &[effect("0")][..])
+    );
+}
+
+#[test]
+fn a_delivery_is_held_by_one_at_a_time() {
+    let rig = rig();
+    let (_, keys) = rig.create(
+        "i",
+        &Commit {
+            effects: vec![effect("0")],
+            ..commit("s")
+        },
+    );
+    assert!(now(rig.store.hold_outbox(&keys[0], 1_000, 5_000)).unwrap());
+    assert!(!now(rig.store.hold_outbox(&keys[0], 5_000, 9_000)).unwrap());
+    assert_eq!(outbox(&rig, 9_999)[0].held_until_ms, 5_000);
+    assert!(now(rig.store.hold_outbox(&keys[0], 5_001, 9_000)).unwrap());
+    now(rig.store.delete_outbox(&keys[0])).unwrap();
+    assert!(!now(rig.store.hold_outbox(&keys[0], 99_000, 99_001)).unwrap());
+    assert!(
+        outbox(&rig, 9_999).is_empty(),
+        "holding does not bring a row back"
+    );
+}
+
 fn queued(id: &str, expires_ms: i64) -> QueuedStimulus {
     QueuedStimulus {
         id: id.into(),
@@ -193,6 +241,9 @@ fn a_stimulus_that_nothing_waited_for_becomes_a_dead_letter_and_can_be_replayed(
         .unwrap();
     }
     now(rig.store.queue_stimulus(&other, &queued("e0", 2_000))).unwrap();
+    let listed = now(rig.store.list_queued(10)).unwrap();
+    assert_eq!(listed.len(), 6);
+    assert!(listed.contains(&(other.clone(), queued("e0", 2_000))));
     assert_eq!(
         now(rig.store.expire_stimuli(2_000, 10)).unwrap(),
         0,

@@ -324,6 +324,7 @@ impl Rig {
             now_ms,
             until_ms: now_ms + 30_000,
             wanted,
+            reopens: false,
             event_id: None,
         };
         now(self.store.acquire(&self.tenant, &acquire)).unwrap()

@@ -306,3 +306,48 @@ fn an_end_with_hundreds_of_bookmarks_leaves_nothing() {
     ));
     assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
 }
+
+#[test]
+fn megabytes_of_bookmarks_are_opened_too() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut bookmarks = many("b");
+    bookmarks.truncate(60);
+    for found_by in bookmarks
+        .iter_mut()
+        .filter_map(|bookmark| bookmark.found_by.as_mut())
+    {
+        found_by.payload = Bytes::from(vec![7; 200_000]);
+    }
+    let done = rig.commit(
+        &mut lease,
+        &Commit {
+            bookmarks_added: bookmarks,
+            ..commit("t")
+        },
+    );
+    assert!(matches!(done, Committed::Done(_)));
+    assert_eq!(rig.acquire("i", "b", 2_001).head().bookmarks.len(), 60);
+}
+
+#[test]
+fn a_commit_that_no_table_takes_is_refused_whole() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let before = rig.keys();
+    let mut lease = rig.acquire("i", "a", 2_000);
+    let effect = |n: u32| Effect {
+        id: format!("i/2/{n}"),
+        body: Bytes::from(vec![7; 250_000]),
+    };
+    let giant = Commit {
+        effects: (0..20).map(effect).collect(),
+        ..commit("t")
+    };
+    let refused = now(rig.store.commit(&mut lease, &giant)).unwrap_err();
+    assert!(!refused.is_busy() && !refused.is_unknown(), "{refused}");
+    now(rig.store.release(&mut lease)).unwrap();
+    assert_eq!(rig.keys(), before);
+    assert_eq!(rig.state("i"), "s");
+}
