@@ -36,6 +36,10 @@ pub fn validate(graph: &Graph, environment: &Environment<'_>) -> Vec<Problem> {
     let mut problems = graph.problems.clone();
     if let Err(faults) = graph.triggers(environment) {
         for (activity_id, fault) in faults {
+            // What is wrong with a literal was told where it stands.
+            if graph.errors().any(|p| p.message == fault.message) {
+                continue;
+            }
             problems.push(Problem {
                 path: format!("activity `{activity_id}`"),
                 code: "badTrigger",

@@ -31,6 +31,7 @@ mod while_;
 pub(crate) mod scenario;
 
 pub mod composite;
+pub mod cron;
 pub mod delay;
 pub mod event;
 pub mod flow_join;
@@ -42,6 +43,8 @@ pub mod read_line;
 pub mod run_task;
 pub mod sequence;
 pub mod set_variable;
+pub mod start_at;
+pub mod timer;
 pub mod workflow;
 pub mod write_line;
 

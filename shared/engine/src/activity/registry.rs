@@ -56,6 +56,7 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
             super::break_::built_in(),
             super::complete::built_in(),
             super::correlate::built_in(),
+            super::cron::built_in(),
             super::delay::built_in(),
             super::event::built_in(),
             super::fault::built_in(),
@@ -81,8 +82,10 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
             super::set_name::built_in(),
             super::set_output::built_in(),
             super::set_variable::built_in(),
+            super::start_at::built_in(),
             super::state_machine::built_in(),
             super::switch::built_in(),
+            super::timer::built_in(),
             super::while_::built_in(),
             super::write_line::built_in(),
         ];

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::call::{Answer, Call, HttpResponse};
 use crate::definition::Definition;
 use crate::effect::Effect;
-use crate::graph::{Graph, Trigger};
+use crate::graph::{Graph, Problem, Trigger};
 use crate::id::{BookmarkId, InstanceId};
 use crate::instance::{Bookmark, Instance, Start, SubStatus};
 use crate::journal::{Entry, Event};
@@ -94,6 +94,11 @@ impl Scenario {
     /// What starts instances of it.
     pub(crate) fn triggers(&self) -> Result<Vec<Trigger>, Vec<(String, Fault)>> {
         self.graph.triggers(&self.environment())
+    }
+
+    /// All that is wrong with it.
+    pub(crate) fn validate(&self) -> Vec<Problem> {
+        crate::validate::validate(&self.graph, &self.environment())
     }
 
     /// Begins without anything given.

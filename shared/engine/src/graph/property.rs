@@ -1,5 +1,7 @@
 //! Reading an activity's inputs and outputs while a graph is built.
 
+use serde_json::Value;
+
 use super::build::Builder;
 use super::expression::{self, Expression};
 use super::{Input, Output, Target};
@@ -77,6 +79,22 @@ impl Builder<'_> {
                 self.problem(problem.code, problem.message.clone());
                 Some(Expression::Invalid(problem.message.into()))
             }
+        }
+    }
+
+    /// The value of an input of the activity being built, where the definition has it as a literal.
+    #[must_use]
+    pub fn literal(&self, name: &str) -> Option<&Value> {
+        let node = self.node(self.current)?;
+        match &node.inputs.iter().find(|i| i.name == name)?.expression {
+            Some(Expression::Literal(value)) => Some(value),
+            Some(
+                Expression::Variable(_)
+                | Expression::Input(_)
+                | Expression::Script(_)
+                | Expression::Invalid(_),
+            )
+            | None => None,
         }
     }
 
