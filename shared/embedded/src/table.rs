@@ -1,13 +1,15 @@
 //! The embedded table: a [`Table`] in one SQLite file, for one process at a time.
 //!
-//! One thread writes ([`writer`]): it takes all requests that wait, and one fsync makes all of them durable.
-//! Reads ([`reader`]) happen beside it, on the caller's own thread, from connections that only read. What a body
-//! looks like is [`body`]'s business, what a row looks like [`row`]'s, and where the files lie [`folder`]'s.
+//! One thread writes ([`writer`]), another one waits for the disk ([`log`]): as many writes as come together share
+//! a commit and an fsync. Reads ([`reader`]) happen beside them, on the caller's own thread, from connections that
+//! only read. What a body looks like is [`body`]'s business, what a row looks like [`row`]'s, and where the files
+//! lie [`folder`]'s.
 
 mod body;
 mod failure;
 mod folder;
 mod job;
+mod log;
 mod operation;
 mod reader;
 mod row;
@@ -16,6 +18,7 @@ mod select;
 mod writer;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use dormouse_store::limits::{check_changes, check_writes};
@@ -25,6 +28,7 @@ use dormouse_store::table::{
 };
 
 use folder::Folder;
+use log::{Log, Partition};
 use reader::Readers;
 use writer::Writer;
 
@@ -45,6 +49,7 @@ pub struct EmbeddedTable {
     // In the order they must go: readers before the writer, for the last one to leave tidies up.
     readers: Readers,
     writer: Writer,
+    log: Arc<Log>,
     _folder: Folder,
 }
 
@@ -67,15 +72,22 @@ impl EmbeddedTable {
     pub fn open_with(folder: &Path, options: Options) -> Result<Self, TableError> {
         let folder = Folder::lock(folder)?;
         let connection = schema::open_to_write(&folder, options)?;
-        // Only now are the names of all files there to be made durable.
-        folder.sync()?;
         let readers = Readers::new(folder.file());
-        let writer = Writer::start(connection, folder.file())?;
+        let (log, log_thread) = Log::start(&folder.file())?;
+        let writer = Writer::start(connection, folder.file(), Arc::clone(&log), log_thread)?;
         Ok(Self {
             readers,
             writer,
+            log,
             _folder: folder,
         })
+    }
+
+    fn partitions(&self, writes: &[Write]) -> Vec<Partition> {
+        writes
+            .iter()
+            .map(|write| self.log.partition(&write.key().partition))
+            .collect()
     }
 
     /// Deletes items past their time to live, a few at a time so that writes go on in between, and says how many
@@ -89,7 +101,7 @@ impl EmbeddedTable {
         loop {
             let some = self
                 .writer
-                .ask(Durability::Ordered, move |rows| {
+                .ask(Durability::Ordered, Vec::new(), move |rows| {
                     operation::sweep(rows, now_s)
                 })
                 .await?;
@@ -105,11 +117,22 @@ impl EmbeddedTable {
 impl Table for EmbeddedTable {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
         key.check()?;
-        self.readers.get(key)
+        let found = self.readers.get(key)?;
+        self.log
+            .settled(Some(self.log.partition(&key.partition)))
+            .await?;
+        Ok(found)
     }
 
     async fn query(&self, query: &Query) -> Result<Page, TableError> {
-        self.readers.query(query)
+        let page = self.readers.query(query)?;
+        // An index gathers from many partitions.
+        let read = query
+            .index
+            .is_none()
+            .then(|| self.log.partition(&query.partition));
+        self.log.settled(read).await?;
+        Ok(page)
     }
 
     async fn update(
@@ -120,15 +143,19 @@ impl Table for EmbeddedTable {
         durability: Durability,
     ) -> Result<Updated, TableError> {
         check_changes(key, changes)?;
+        let partitions = vec![self.log.partition(&key.partition)];
         let (key, changes, condition) = (key.clone(), changes.to_vec(), condition.clone());
         let update = move |rows: &_| operation::update(rows, &key, &changes, &condition);
-        self.writer.ask(durability, update).await
+        self.writer.ask(durability, partitions, update).await
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
         check_writes(writes)?;
+        let partitions = self.partitions(writes);
         let writes = writes.to_vec();
         let write = move |rows: &_| operation::write(rows, &writes);
-        self.writer.ask(Durability::Durable, write).await
+        self.writer
+            .ask(Durability::Durable, partitions, write)
+            .await
     }
 }

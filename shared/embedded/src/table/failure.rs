@@ -64,6 +64,11 @@ impl Failure {
             ),
         }
     }
+
+    /// As the port's error for what may have happened all the same.
+    pub(super) fn unknown(&self) -> TableError {
+        TableError::Unknown(Box::new(self.error()))
+    }
 }
 
 /// Whether the error of a commit leaves open if it happened: a failed fsync may have written all or nothing.

@@ -47,16 +47,42 @@ impl Folder {
         self.path.join("dormouse.sqlite")
     }
 
-    /// Makes the names of the files in it durable, and its own name too.
-    pub(super) fn sync(&self) -> Result<(), TableError> {
+    /// Creates the table's file if it is missing: beside its place, and moved there once it is durable, so
+    /// that a power cut leaves a whole file or none. Later on the file must not be opened but by SQLite: closing
+    /// any handle of it would give back all locks that this process has on it.
+    pub(super) fn create_file(
+        &self,
+        create: impl FnOnce(&Path) -> Result<(), TableError>,
+    ) -> Result<(), TableError> {
+        let file = self.file();
+        if file.metadata().is_ok_and(|file| file.len() > 0) {
+            return Ok(());
+        }
+        let new = self.path.join("dormouse.sqlite.new");
+        let unusable = |error| unusable(&self.path, "cannot create the table in", error);
+        match std::fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unusable(error)),
+            Ok(()) | Err(_) => create(&new)?,
+        }
+        File::open(&new)
+            .and_then(|new| new.sync_all())
+            .map_err(unusable)?;
+        std::fs::rename(&new, &file).map_err(unusable)?;
+        self.sync_names().map_err(unusable)
+    }
+
+    /// Makes the names in the folder durable, and the folder's own.
+    ///
+    /// Those of SQLite's companions are SQLite's business: it syncs the folder with the first fsync of each.
+    fn sync_names(&self) -> io::Result<()> {
         // Elsewhere folders cannot be opened, and names are durable with what they name.
         if cfg!(unix) {
-            let whole = self.path.canonicalize().and_then(|path| {
-                File::open(&path)?.sync_all()?;
-                path.parent()
-                    .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
-            });
-            whole.map_err(|error| unusable(&self.path, "cannot make durable", error))?;
+            let parent = self
+                .path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty());
+            File::open(&self.path)?.sync_all()?;
+            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
         }
         Ok(())
     }

@@ -4,16 +4,17 @@
 //! ordered by key itself (`WITHOUT ROWID`) would keep bodies of over a kilobyte in pages of their own and in its
 //! inner nodes: 100,000 items of 2 KB took three times as long to update in it.
 //!
-//! Durability rests on the write-ahead log. `synchronous=FULL` fsyncs it with each commit; `NORMAL` does not, but
-//! still appends in order, and a frame of the log is read back only if every frame before it is whole. So a commit
-//! under `NORMAL` is either there or everything after it is gone too, which is just what `Ordered` promises, and
-//! the next commit under `FULL` makes both durable.
+//! Durability rests on the write-ahead log. Under `synchronous=NORMAL` SQLite appends each commit to it without
+//! an fsync, and fsyncs the log before it moves anything of it into the main file, and the main file before it
+//! begins the log anew. A frame of the log is read back only if every frame before it is whole. So whatever a power
+//! cut leaves of the log is a beginning of what was committed, in order: no commit is there without those before
+//! it. That is what `Ordered` promises; for `Durable` the log is fsynced before the answer ([`super::log`]).
 
 use std::path::Path;
 use std::time::Duration;
 
 use dormouse_store::table::TableError;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 
 use super::Options;
 use super::failure::Failure;
@@ -53,12 +54,17 @@ const TABLES: &str = "
 pub(super) fn open_to_write(folder: &Folder, options: Options) -> Result<Connection, TableError> {
     let file = folder.file();
     let failed = |error: rusqlite::Error| Failure::of(&error, &file).error();
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(&file, flags).map_err(failed)?;
+    folder.create_file(|new| create(new).map_err(|error| Failure::of(&error, new).error()))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&file, flags).map_err(failed)?;
     set_up(&connection, 4_096).map_err(failed)?;
-    check_format(&mut connection, &file)?;
+    check_format(&connection, &file)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(failed)?;
+    connection
+        .pragma_update(None, "synchronous", "NORMAL")
+        .map_err(failed)?;
     if let Some(bytes) = options.size_bytes_max {
         let pages = (bytes / PAGE_BYTES).max(1);
         connection
@@ -86,46 +92,35 @@ fn set_up(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     connection.pragma_update(None, "wal_autocheckpoint", 0)
 }
 
-/// Creates the tables in an empty file; refuses a file that is not ours or from the future.
-fn check_format(connection: &mut Connection, file: &Path) -> Result<(), TableError> {
+/// Creates a file with the tables. Nothing of it is durable yet.
+fn create(file: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open(file)?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.execute_batch(&format!(
+        "BEGIN; {TABLES}
+         PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};
+         COMMIT; PRAGMA journal_mode = WAL;"
+    ))
+}
+
+/// Refuses a file that is another program's, or from the future.
+fn check_format(connection: &Connection, file: &Path) -> Result<(), TableError> {
     let failed = |error: rusqlite::Error| Failure::of(&error, file).error();
-    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    let (application, format) = (
-        number("application_id").map_err(failed)?,
-        number("user_version").map_err(failed)?,
-    );
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(failed)?;
-    match (application, format, tables) {
-        (0, 0, 0) => keep_a_log(connection)
-            .and_then(|()| create(connection))
-            .map_err(failed),
-        (APPLICATION_ID, FORMAT, _) => keep_a_log(connection).map_err(failed),
-        (APPLICATION_ID, newer, _) if newer > FORMAT => Err(TableError::Unusable(
-            format!(
-                "{} has format {newer}, and this version of Dormouse reads up to {FORMAT}: use a newer version",
-                file.display()
-            ),
-            None,
-        )),
-        _ => {
-            let said = format!("{}: another program's tables", file.display());
-            Err(Failure::Damaged(said).error())
-        }
+    let application = number(connection, "application_id").map_err(failed)?;
+    let format = number(connection, "user_version").map_err(failed)?;
+    let file = file.display();
+    if application != APPLICATION_ID {
+        return Err(Failure::Damaged(format!("{file}: another program's tables")).error());
     }
+    if format > FORMAT {
+        let sentence = format!(
+            "{file} has format {format}, and this version of Dormouse reads up to {FORMAT}: use a newer version"
+        );
+        return Err(TableError::Unusable(sentence, None));
+    }
+    Ok(())
 }
 
-/// The log, and an fsync of it with each commit.
-fn keep_a_log(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")
-}
-
-fn create(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = Transaction::new(connection, TransactionBehavior::Immediate)?;
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", FORMAT)?;
-    transaction.commit()
+fn number(connection: &Connection, name: &str) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
 }

@@ -1,10 +1,9 @@
 //! The one thread that writes. It takes all requests that wait, carries them out one after another in one
-//! transaction, commits, and answers them all: one fsync for as many as came together.
-//!
-//! `Ordered` updates go first, in a commit of their own without an fsync, and are answered before the others
-//! wait for the disk. What that is worth after a power cut is told in [`super::schema`].
+//! transaction, and commits. Then it answers those that need no fsync, leaves the others to the [`Log`], and
+//! takes the next group while the disk works.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,19 +14,41 @@ use tokio::sync::oneshot;
 
 use super::failure::{Failure, leaves_commit_open};
 use super::job::{Job, Request};
+use super::log::{Log, Partition};
 use super::operation::{Done, OperationError};
 
 /// Requests in one transaction at most; the rest waits for the next.
 const GROUP_MAX: usize = 256;
 
-/// Changed rows after which the log is moved into the main file, about 20 MiB of log. More would make the next
-/// start after a crash slow, for it reads the whole log.
-const LOG_ROWS_MAX: usize = 3_000;
+/// Changed rows after which the log is moved into the main file: about 32 MiB of log. Everybody waits for the
+/// move, some 30 ms; less often it would take longer, and so would the next start after a crash, which reads
+/// the whole log.
+const LOG_ROWS_MAX: usize = 8_000;
 
 /// Without requests for so long, the log is moved at leisure.
 const LEISURE: Duration = Duration::from_secs(2);
 
-type Waiting = (Durability, Box<dyn Job>);
+/// A request with what it is about.
+struct Waiting {
+    durability: Durability,
+    partitions: Vec<Partition>,
+    job: Box<dyn Job>,
+    /// How many rows it has changed.
+    rows: usize,
+}
+
+impl Waiting {
+    /// Whether its change must be durable before its answer is given.
+    fn is_durable(&self) -> bool {
+        self.durability == Durability::Durable && self.rows > 0
+    }
+
+    /// Whether its answer has to wait for an fsync: because of its own change, or because it has found
+    /// something that may have been changed by one who waits.
+    fn has_to_wait(&self, log: &Log) -> bool {
+        self.is_durable() || (self.rows == 0 && log.is_ahead(&self.partitions))
+    }
+}
 
 /// The thread that writes, seen from outside. Dropping it ends the thread, once all requests are answered.
 #[derive(Debug)]
@@ -39,33 +60,49 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread over the connection to this file.
-    pub(super) fn start(connection: Connection, file: PathBuf) -> Result<Self, TableError> {
+    pub(super) fn start(
+        connection: Connection,
+        file: PathBuf,
+        log: Arc<Log>,
+        log_thread: JoinHandle<()>,
+    ) -> Result<Self, TableError> {
         let (requests, waiting) = mpsc::channel();
         let mut work = Work {
             connection,
             file,
             waiting,
-            synchronous: Durability::Durable,
+            log,
             log_rows: 0,
             broken: None,
         };
+        let run = move || {
+            work.run();
+            // The log is open as long as the connection is, and the thread needs it to the last.
+            work.log.close();
+            if log_thread.join().is_err() {
+                tracing::error!("the table's log ended by a panic");
+            }
+            work.move_log("TRUNCATE");
+        };
         let thread = std::thread::Builder::new()
             .name("table-writer".to_owned())
-            .spawn(move || work.run())
-            .map_err(|error| {
-                let sentence = "the system starts no more threads: end some programs".to_owned();
-                TableError::Unusable(sentence, Some(Box::new(error)))
-            })?;
+            .spawn(run);
+        let thread = thread.map_err(|error| {
+            let sentence = "the system starts no more threads: end some programs".to_owned();
+            TableError::Unusable(sentence, Some(Box::new(error)))
+        })?;
         Ok(Self {
             requests: Some(requests),
             thread: Some(thread),
         })
     }
 
-    /// Has the operation carried out, and waits until what it answers is as durable as asked.
+    /// Has the operation on these partitions carried out, and waits until what it answers is as durable as
+    /// asked.
     pub(super) async fn ask<T, F>(
         &self,
         durability: Durability,
+        partitions: Vec<Partition>,
         operation: F,
     ) -> Result<T, TableError>
     where
@@ -73,20 +110,25 @@ impl Writer {
         F: Fn(&Connection) -> Result<Done<T>, OperationError> + Send + 'static,
     {
         let (waiting, answer) = oneshot::channel();
-        let request = Box::new(Request {
+        let job = Box::new(Request {
             operation,
             result: None,
             waiting,
         });
-        let sent = self
+        let request = Waiting {
+            durability,
+            partitions,
+            job,
+            rows: 0,
+        };
+        match self
             .requests
             .as_ref()
-            .map(|requests| requests.send((durability, request)));
-        let answer = match sent {
-            Some(Ok(())) => answer.await,
-            Some(Err(_)) | None => return Err(gone()),
-        };
-        answer.unwrap_or_else(|_| Err(gone()))
+            .map(|requests| requests.send(request))
+        {
+            Some(Ok(())) => answer.await.unwrap_or_else(|_| Err(gone())),
+            Some(Err(_)) | None => Err(gone()),
+        }
     }
 }
 
@@ -111,8 +153,7 @@ struct Work {
     connection: Connection,
     file: PathBuf,
     waiting: Receiver<Waiting>,
-    /// What the next commit is set to.
-    synchronous: Durability,
+    log: Arc<Log>,
     /// Rows changed since the log was last moved.
     log_rows: usize,
     /// Why nothing can be written any more.
@@ -123,16 +164,19 @@ impl Work {
     fn run(&mut self) {
         while let Some(first) = self.next() {
             let rest = self.waiting.try_iter().take(GROUP_MAX - 1);
-            let (ordered, durable): (Vec<_>, Vec<_>) = std::iter::once(first)
-                .chain(rest)
-                .partition(|(durability, _)| *durability == Durability::Ordered);
-            self.commit(Durability::Ordered, ordered);
-            self.commit(Durability::Durable, durable);
+            let mut group: Vec<_> = std::iter::once(first).chain(rest).collect();
+            match self.commit(&mut group) {
+                Ok(()) => self.answer(group),
+                Err(not_done) => {
+                    group
+                        .into_iter()
+                        .for_each(|request| request.job.refuse(not_done.error()));
+                }
+            }
             if self.log_rows > LOG_ROWS_MAX {
                 self.move_log("PASSIVE");
             }
         }
-        self.move_log("TRUNCATE");
     }
 
     /// The next request; `None` when there will be none.
@@ -147,73 +191,63 @@ impl Work {
         self.waiting.recv().ok()
     }
 
-    /// Carries the requests out, makes them as durable as they need to be, and answers.
-    fn commit(&mut self, durability: Durability, requests: Vec<Waiting>) {
-        if requests.is_empty() {
-            return;
-        }
-        let mut jobs: Vec<_> = requests.into_iter().map(|(_, job)| job).collect();
-        match self.transact(durability, &mut jobs) {
-            Ok(()) => jobs.into_iter().for_each(Job::answer),
-            Err(not_done) => jobs
-                .into_iter()
-                .for_each(|job| job.refuse(not_done.error())),
-        }
+    /// Answers what may be told at once, and leaves the rest to the log.
+    fn answer(&self, group: Vec<Waiting>) {
+        let (later, now): (Vec<_>, Vec<_>) = group
+            .into_iter()
+            .partition(|request| request.has_to_wait(&self.log));
+        let has_announced = later.iter().any(Waiting::is_durable);
+        self.log.hand_over(
+            has_announced,
+            later.into_iter().map(|request| request.job).collect(),
+        );
+        now.into_iter().for_each(|request| request.job.answer());
     }
 
-    fn transact(
-        &mut self,
-        durability: Durability,
-        jobs: &mut [Box<dyn Job>],
-    ) -> Result<(), NotDone> {
+    /// Carries the requests out in one transaction.
+    fn commit(&mut self, group: &mut [Waiting]) -> Result<(), NotDone> {
+        if self.broken.is_none() {
+            self.broken = self.log.broken();
+        }
         if let Some(failure) = &self.broken {
             return Err(NotDone::Refused(failure.clone()));
         }
-        let changed = self.change(durability, jobs);
-        let committed = changed.map_err(|error| (error, false)).and_then(|rows| {
-            self.log_rows += rows;
-            self.execute("COMMIT").map_err(|error| (error, true))
-        });
-        let Err((error, in_commit)) = committed else {
-            return Ok(());
-        };
-        let failure = Failure::of(&error, &self.file);
-        tracing::error!(%error, in_commit, "the table could not commit");
-        if in_commit && leaves_commit_open(&error) {
-            // After a failed fsync nobody knows what the disk holds, not even of earlier `Ordered` updates.
-            // Only a start afresh, which reads what is there, can tell.
-            self.broken = Some(failure.clone());
-        }
-        if !self.connection.is_autocommit() && self.execute("ROLLBACK").is_err() {
-            self.broken = Some(failure.clone());
-        }
-        Err(if in_commit && self.broken.is_some() {
-            NotDone::Unknown(failure)
-        } else {
-            NotDone::Refused(failure)
+        self.carry_out(group)
+            .map_err(|error| self.roll_back(&error, false))?;
+        // Before the commit: a reader that sees it must find that it is ahead of the disk.
+        let has_announced = group.iter().any(Waiting::is_durable);
+        let durable = group.iter().filter(|request| request.is_durable());
+        self.log
+            .announce(durable.flat_map(|request| request.partitions.iter().copied()));
+        self.execute("COMMIT").map_err(|error| {
+            self.log.hand_over(has_announced, Vec::new());
+            self.roll_back(&error, true)
         })
     }
 
-    /// Begins a transaction and carries the requests out in it.
-    fn change(
-        &mut self,
-        durability: Durability,
-        jobs: &mut [Box<dyn Job>],
-    ) -> rusqlite::Result<usize> {
-        if self.synchronous != durability {
-            // SQLite takes this in between two transactions only, and when the statement is prepared.
-            self.connection.execute_batch(match durability {
-                Durability::Durable => "PRAGMA synchronous = FULL",
-                Durability::Ordered => "PRAGMA synchronous = NORMAL",
-            })?;
-            self.synchronous = durability;
-        }
+    fn carry_out(&mut self, group: &mut [Waiting]) -> rusqlite::Result<()> {
         self.execute("BEGIN IMMEDIATE")?;
-        let mut rows = 0;
-        for job in jobs {
-            rows += job.carry_out(&self.connection)?;
+        for request in group {
+            request.rows = request.job.carry_out(&self.connection)?;
+            self.log_rows += request.rows;
         }
-        Ok(rows)
+        Ok(())
+    }
+
+    fn roll_back(&mut self, error: &rusqlite::Error, in_commit: bool) -> NotDone {
+        tracing::error!(%error, in_commit, "the table could not commit");
+        let failure = Failure::of(error, &self.file);
+        let is_open = in_commit && leaves_commit_open(error);
+        let is_stuck = !self.connection.is_autocommit() && self.execute("ROLLBACK").is_err();
+        if is_open || is_stuck {
+            // Nobody knows what the file holds now. Only a start afresh, which reads it, can tell.
+            self.broken = Some(failure.clone());
+        }
+        if is_open {
+            NotDone::Unknown(failure)
+        } else {
+            NotDone::Refused(failure)
+        }
     }
 
     fn execute(&self, statement: &str) -> rusqlite::Result<()> {
@@ -233,7 +267,7 @@ impl Work {
                 });
         match moved {
             Ok((pages, moved)) => {
-                tracing::debug!(rows = self.log_rows, pages, moved, "moved the log")
+                tracing::debug!(rows = self.log_rows, pages, moved, "moved the log");
             }
             Err(error) => tracing::warn!(%error, "could not move the log into the main file"),
         }
@@ -253,7 +287,7 @@ impl NotDone {
     fn error(&self) -> TableError {
         match self {
             Self::Refused(failure) => failure.error(),
-            Self::Unknown(failure) => TableError::Unknown(Box::new(failure.error())),
+            Self::Unknown(failure) => failure.unknown(),
         }
     }
 }
