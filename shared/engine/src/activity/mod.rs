@@ -21,6 +21,7 @@ mod parallel;
 mod parallel_for_each;
 mod publish_event;
 mod registry;
+mod run_javascript;
 mod set_name;
 mod set_output;
 mod state_machine;

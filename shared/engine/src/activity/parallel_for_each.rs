@@ -69,7 +69,8 @@ impl Activity for ParallelForEach {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::activity::scenario::{Scenario, event, line, literal};
+    use crate::activity::scenario::{Scenario, event, line, literal, script, sequence};
+    use crate::instance::SubStatus;
 
     fn each(items: Value, body: Value) -> Scenario {
         let each =
@@ -106,5 +107,29 @@ mod tests {
         assert_eq!(each(literal(json!([])), line("x")).lines, ["after"]);
         assert_eq!(each(Value::Null, line("x")).lines, ["after"]);
         assert_eq!(each(literal(json!([1, 2])), Value::Null).lines, ["after"]);
+    }
+
+    fn write(source: &str) -> Value {
+        json!({ "type": "Elsa.WriteLine", "text": script(source) })
+    }
+
+    #[test]
+    fn scripts_see_the_item_and_its_place() {
+        let body = write("getVariable('CurrentIndex') + getVariable('CurrentValue')");
+        let scenario = each(literal(json!(["a", "b", "c"])), body);
+        assert_eq!(scenario.lines, ["0a", "1b", "2c", "after"]);
+    }
+
+    #[test]
+    fn one_failing_item_does_not_stop_the_others() {
+        let choice = json!({
+            "type": "Elsa.If", "condition": script("getVariable('CurrentValue') == 'b'"),
+            "then": { "type": "Elsa.Fault" },
+        });
+        let body = sequence(json!([choice, write("getVariable('CurrentValue')")]));
+        let scenario = each(literal(json!(["a", "b", "c"])), body);
+        assert_eq!(scenario.lines, ["a", "c"]);
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+        assert_eq!(scenario.instance.incidents.len(), 1);
     }
 }

@@ -77,6 +77,7 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
             super::parallel_for_each::built_in(),
             super::publish_event::built_in(),
             super::read_line::built_in(),
+            super::run_javascript::built_in(),
             super::run_task::built_in(),
             super::sequence::built_in(),
             super::set_name::built_in(),

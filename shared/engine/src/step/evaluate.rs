@@ -1,5 +1,6 @@
 //! Giving inputs their values.
 
+use dormouse_expressions::Language;
 use serde_json::{Map, Value};
 
 use super::scope::View;
@@ -80,6 +81,19 @@ impl Cx<'_, '_> {
                 ),
                 ..fault
             })
+    }
+
+    /// The value of a script whose text is only known now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::evaluate`], and when it is no program.
+    pub fn run_script(&mut self, source: &str) -> Result<Value, Fault> {
+        let expressions = self.run.environment.expressions;
+        let script = expressions
+            .compile(Language::JavaScript, source)
+            .map_err(expression_fault)?;
+        self.evaluate(&Expression::Script(script), &DataType::Object)
     }
 
     /// The value of an expression, converted.
