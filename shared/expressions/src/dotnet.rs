@@ -1,4 +1,9 @@
-//! Stub.
-pub(crate) fn format_date(_ms: i64, _offset: i32, _format: &str) -> String {
-    String::new()
-}
+//! .NET's format strings for dates, numbers and composite texts, in the invariant culture.
+
+mod composite;
+mod date;
+mod number;
+
+pub(crate) use composite::{Part, format_parts};
+pub(crate) use date::format_date;
+pub(crate) use number::format_number;

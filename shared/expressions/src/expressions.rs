@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::javascript::JavaScript;
+use crate::liquid::Template;
 use crate::script::Program;
 use crate::{EvaluationError, Language, Library, Limits, Scope, Script};
 
@@ -62,12 +64,7 @@ impl Expressions {
         }
         let program = match language {
             Language::JavaScript => Program::JavaScript(self.javascript.compile(source)?),
-            Language::Liquid => {
-                return Err(EvaluationError::Syntax {
-                    message: "Liquid comes next".to_owned(),
-                    line: None,
-                });
-            }
+            Language::Liquid => Program::Liquid(Template::parse(source)?),
         };
         Ok(Script {
             language,
@@ -90,6 +87,10 @@ impl Expressions {
     ) -> Result<Value, EvaluationError> {
         match &*script.program {
             Program::JavaScript(plan) => self.javascript.evaluate(plan, scope),
+            Program::Liquid(_) if script.source.trim().is_empty() => Ok(Value::Null),
+            Program::Liquid(template) => template
+                .render(scope, Budget::new(self.limits().clone()))
+                .map(Value::String),
         }
     }
 }

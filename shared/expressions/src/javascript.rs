@@ -2,7 +2,6 @@
 //! that all scripts of a thread share and none can change.
 
 mod accessor;
-mod budget;
 mod bytes;
 mod chance;
 mod current;

@@ -3,12 +3,15 @@
 //! A script sees what its [`Scope`] shows it and nothing else: no clock, no randomness, no files, no network
 //! but what the scope hands in. The same script over the same scope gives the same value, always.
 
+mod budget;
 mod dotnet;
 mod error;
 mod expressions;
 mod javascript;
 mod library;
 mod limits;
+mod liquid;
+mod moment;
 mod scope;
 mod script;
 

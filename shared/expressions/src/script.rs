@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::javascript::Plan;
+use crate::liquid::Template;
 
 /// The languages that run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,4 +28,5 @@ pub struct Script {
 #[derive(Debug)]
 pub(crate) enum Program {
     JavaScript(Plan),
+    Liquid(Template),
 }

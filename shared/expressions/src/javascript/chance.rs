@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use rquickjs::{Ctx, Result};
 
 use super::host::{Functions, stopped};
+use crate::moment::Moment;
 use crate::{Scope, dotnet};
 
 impl<'js> Functions<'js> {
@@ -45,7 +46,10 @@ impl<'js> Functions<'js> {
                     clippy::cast_possible_truncation,
                     reason = "saturates; years are checked"
                 )]
-                Ok(dotnet::format_date(ms as i64, offset as i32, &format))
+                Ok(dotnet::format_date(
+                    &Moment::new(ms as i64, offset as i32),
+                    &format,
+                ))
             },
         )
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rquickjs::{Ctx, Exception, Persistent, Result, Value as JsValue};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
-use super::budget::Budget;
+use crate::budget::Budget;
 use crate::{Limits, Scope};
 
 struct Borrowed<'a>(&'a mut dyn Scope);

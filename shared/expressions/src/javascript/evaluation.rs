@@ -7,7 +7,6 @@ use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Va
 use serde_json::Value;
 
 use super::accessor;
-use super::budget::Reached;
 use super::current::lend;
 use super::failure::explain;
 use super::from_js::from_js;
@@ -15,6 +14,7 @@ use super::host::accessor_function;
 use super::into_js::{define, into_js};
 use super::plan::{Accessor, Plan};
 use super::realm::{self, Realm};
+use crate::budget::Reached;
 use crate::{EvaluationError, Scope};
 
 /// What a job of the promise queue counts, in operations.

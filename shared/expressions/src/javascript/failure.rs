@@ -2,8 +2,8 @@
 
 use rquickjs::{Coerced, Ctx, Error, Exception, FromJs as _, Object, Value as JsValue};
 
-use super::budget::{Budget, Reached};
 use crate::EvaluationError;
+use crate::budget::{Budget, Reached};
 
 /// The longest message and stack that are kept of an error, characters.
 const TEXT_MAX: usize = 4_000;

@@ -11,7 +11,7 @@ use rquickjs::{Atom, FromJs as _, function::This};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Type, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
-use super::budget::{Budget, Reached};
+use crate::budget::{Budget, Reached};
 
 /// The largest number of which every smaller whole number is exact in a double.
 const EXACT_INTEGER_MAX: f64 = 9_007_199_254_740_992.0;

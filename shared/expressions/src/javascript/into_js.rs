@@ -4,7 +4,7 @@ use rquickjs::object::Property;
 use rquickjs::{Array, Ctx, Exception, Object, Result, String as JsString, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
-use super::budget::{Budget, Reached};
+use crate::budget::{Budget, Reached};
 
 /// Copies `value` into the interpreter; every node counts as an operation.
 pub(super) fn into_js<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget) -> Result<JsValue<'js>> {

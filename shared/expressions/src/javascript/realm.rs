@@ -14,11 +14,11 @@ use rquickjs::{
     Atom, Context, Ctx, Function, Object, Persistent, Result, Runtime, Value as JsValue,
 };
 
-use super::budget::Reached;
 use super::current::Current;
 use super::failure::{explain, syntax_error};
 use super::host::{Functions, accessor_function};
 use super::plan::{Form, Judge, Plan};
+use crate::budget::Reached;
 use crate::{EvaluationError, Library, Limits};
 
 /// All of the language but what looks at the machine: no weak references, no performance clock.

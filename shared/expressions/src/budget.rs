@@ -29,6 +29,7 @@ pub(crate) struct Budget {
     operations: Cell<u64>,
     steps: Cell<u64>,
     output_bytes: Cell<usize>,
+    allocated_bytes: Cell<usize>,
     deadline: Cell<Instant>,
     reached: Cell<Option<Reached>>,
 }
@@ -41,6 +42,7 @@ impl Budget {
             operations: Cell::new(0),
             steps: Cell::new(0),
             output_bytes: Cell::new(0),
+            allocated_bytes: Cell::new(0),
             deadline: Cell::new(Instant::now()),
             reached: Cell::new(None),
         }
@@ -51,6 +53,7 @@ impl Budget {
         self.operations.set(0);
         self.steps.set(0);
         self.output_bytes.set(0);
+        self.allocated_bytes.set(0);
         self.deadline
             .set(Instant::now() + Duration::from_millis(self.limits.time_ms_max));
         self.reached.set(None);
@@ -88,6 +91,17 @@ impl Budget {
         self.output_bytes.set(total);
         if total > self.limits.output_bytes_max {
             self.reach(Reached::Output);
+        }
+        self.reached.get().is_none()
+    }
+
+    /// Adds bytes that an evaluation takes from the process's own heap and is never asked to give back; false:
+    /// they are too many. The interpreter of JavaScript has a heap of its own, which it limits itself.
+    pub(crate) fn allocate(&self, bytes: usize) -> bool {
+        let total = self.allocated_bytes.get().saturating_add(bytes);
+        self.allocated_bytes.set(total);
+        if total > self.limits.memory_bytes_max {
+            self.reach(Reached::Memory);
         }
         self.reached.get().is_none()
     }

@@ -1,0 +1,316 @@
+//! Filters on lists, and `size`, `keys` and `default`.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Filter, Input};
+use crate::EvaluationError;
+use crate::liquid::value::{
+    Amount, compare, equal, is_empty, is_truthy, member, size, to_text, weight,
+};
+
+type Made = Result<Value, EvaluationError>;
+
+pub(super) const FILTERS: &[(&str, Filter)] = &[
+    ("join", join),
+    ("first", |input| {
+        Ok(member(input.value, &"first".into()).into_owned())
+    }),
+    ("last", |input| {
+        Ok(member(input.value, &"last".into()).into_owned())
+    }),
+    ("size", |input| {
+        Ok(match size(input.value) {
+            Value::Null => Value::from(0),
+            size => size,
+        })
+    }),
+    ("concat", concat),
+    ("reverse", |input| {
+        copied(input).map(|mut items| {
+            items.reverse();
+            Value::Array(items)
+        })
+    }),
+    ("sort", |input| {
+        sort(input, |a, b| {
+            compare(a, b).unwrap_or_else(|| rank(a).cmp(&rank(b)))
+        })
+    }),
+    ("sort_natural", |input| sort(input, natural)),
+    ("uniq", uniq),
+    ("compact", |input| select(input, |value| !value.is_null())),
+    ("map", map),
+    ("where", |input| {
+        select(input, |value| matches(input, value))
+    }),
+    ("reject", |input| {
+        select(input, |value| !matches(input, value))
+    }),
+    ("has", |input| Ok(position(input).is_some().into())),
+    ("find", |input| {
+        Ok(position(input)
+            .and_then(|at| input.items().get(at))
+            .cloned()
+            .unwrap_or_default())
+    }),
+    ("find_index", |input| {
+        Ok(position(input).map_or(Value::Null, Value::from))
+    }),
+    ("sum", sum),
+    ("keys", keys),
+    ("default", default),
+];
+
+fn join(input: &Input<'_>) -> Made {
+    let separator = if input.has_argument(0) {
+        input.text_argument(0)
+    } else {
+        " ".into()
+    };
+    let mut text = String::new();
+    for (index, item) in input.items().iter().enumerate() {
+        let item = to_text(item);
+        let separator = if index > 0 { &*separator } else { "" };
+        input.work.allocate(separator.len() + item.len())?;
+        text.push_str(separator);
+        text.push_str(&item);
+    }
+    Ok(Value::String(text))
+}
+
+fn concat(input: &Input<'_>) -> Made {
+    let other = input.argument(0);
+    input.work.allocate(weight(other))?;
+    let mut items = copied(input)?;
+    match other {
+        Value::Array(others) => items.extend(others.iter().cloned()),
+        Value::Null => {}
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            items.push(other.clone());
+        }
+    }
+    Ok(Value::Array(items))
+}
+
+fn copied(input: &Input<'_>) -> Result<Vec<Value>, EvaluationError> {
+    input.work.allocate(weight(input.value))?;
+    Ok(input.items().to_vec())
+}
+
+/// The member that the first argument names, or the value itself where there is no argument.
+fn key<'v>(input: &Input<'_>, value: &'v Value) -> std::borrow::Cow<'v, Value> {
+    match input.argument(0) {
+        Value::Null => std::borrow::Cow::Borrowed(value),
+        // "customer.name" leads into a value.
+        Value::String(path) => path.split('.').fold(
+            std::borrow::Cow::Borrowed(value),
+            |value, name| match value {
+                std::borrow::Cow::Borrowed(value) => member(value, &name.into()),
+                std::borrow::Cow::Owned(value) => {
+                    std::borrow::Cow::Owned(member(&value, &name.into()).into_owned())
+                }
+            },
+        ),
+        other => member(value, other),
+    }
+}
+
+fn sort(input: &Input<'_>, order: fn(&Value, &Value) -> Ordering) -> Made {
+    let mut items = copied(input)?;
+    input
+        .work
+        .charge(weight(input.value).saturating_add(items.len().saturating_mul(20)))?;
+    // Nil comes last, whatever the order.
+    items.sort_by(|a, b| {
+        let (a, b) = (key(input, a), key(input, b));
+        a.is_null().cmp(&b.is_null()).then_with(|| order(&a, &b))
+    });
+    Ok(Value::Array(items))
+}
+
+/// An order between kinds of values that have none among each other.
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 5,
+        Value::Bool(false) => 0,
+        Value::Bool(true) => 1,
+        Value::Number(_) => 2,
+        Value::String(_) => 3,
+        Value::Array(_) | Value::Object(_) => 4,
+    }
+}
+
+fn natural(a: &Value, b: &Value) -> Ordering {
+    to_text(a).to_lowercase().cmp(&to_text(b).to_lowercase())
+}
+
+fn uniq(input: &Input<'_>) -> Made {
+    let mut seen = BTreeSet::new();
+    // The JSON of a value is equal where the value is.
+    select(input, |value| seen.insert(key(input, value).to_string()))
+}
+
+fn select(input: &Input<'_>, mut keep: impl FnMut(&Value) -> bool) -> Made {
+    input.work.allocate(weight(input.value))?;
+    Ok(input
+        .items()
+        .iter()
+        .filter(|item| keep(item))
+        .cloned()
+        .collect())
+}
+
+fn map(input: &Input<'_>) -> Made {
+    input.work.allocate(weight(input.value))?;
+    Ok(input
+        .items()
+        .iter()
+        .map(|item| key(input, item).into_owned())
+        .collect())
+}
+
+/// Whether the member the first argument names equals the second, or is true where there is no second.
+fn matches(input: &Input<'_>, item: &Value) -> bool {
+    let found = key(input, item);
+    match input.arguments.get(1) {
+        Some(wanted) => equal(&found, wanted),
+        None => is_truthy(&found),
+    }
+}
+
+fn position(input: &Input<'_>) -> Option<usize> {
+    input.items().iter().position(|item| matches(input, item))
+}
+
+fn sum(input: &Input<'_>) -> Made {
+    input.work.charge(input.items().len())?;
+    let total = input.items().iter().fold(Value::from(0), |total, item| {
+        let amount = Amount::or_zero(&key(input, item));
+        Amount::or_zero(&total).combine(amount, i64::checked_add, |a, b| a + b)
+    });
+    Ok(total)
+}
+
+fn keys(input: &Input<'_>) -> Made {
+    input.work.allocate(weight(input.value))?;
+    match input.value {
+        Value::Object(entries) => Ok(entries.keys().cloned().map(Value::String).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Ok(Value::Null)
+        }
+    }
+}
+
+/// The argument where the value is nil, false or empty; `allow_false: true` lets false pass.
+fn default(input: &Input<'_>) -> Made {
+    let named = input.named.iter().find(|(name, _)| *name == "allow_false");
+    let allows_false = named.is_some_and(|(_, value)| is_truthy(value));
+    let is_false = *input.value == Value::Bool(false);
+    let is_missing = input.value.is_null() || is_empty(input.value) || is_false && !allows_false;
+    Ok(if is_missing {
+        input.argument(0).clone()
+    } else {
+        input.value.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::run;
+
+    #[test]
+    fn list_filters_do_what_fluid_does() {
+        let people = json!([
+            {"name": "Zoe", "age": 3, "boss": {"name": "A"}},
+            {"name": "adam", "age": 1},
+            {"name": "Bob", "age": 2, "active": true},
+        ]);
+        let names = |value: serde_json::Value| run("map", &value, &[json!("name")]);
+        let cases = [
+            (
+                "join",
+                json!([1, "a", null]),
+                vec![json!(", ")],
+                json!("1, a, "),
+            ),
+            ("first", json!([1, 2]), vec![], json!(1)),
+            ("last", json!([]), vec![], json!(null)),
+            ("size", json!("aü"), vec![], json!(2)),
+            ("size", json!(5), vec![], json!(0)),
+            (
+                "concat",
+                json!([1]),
+                vec![json!([2, [3]])],
+                json!([1, 2, [3]]),
+            ),
+            ("reverse", json!([1, 2]), vec![], json!([2, 1])),
+            (
+                "sort",
+                json!([3, null, 1.5, 2]),
+                vec![],
+                json!([1.5, 2, 3, null]),
+            ),
+            (
+                "sort_natural",
+                json!(["b", "A", "c"]),
+                vec![],
+                json!(["A", "b", "c"]),
+            ),
+            ("uniq", json!([1, 2, 1, "1"]), vec![], json!([1, 2, "1"])),
+            ("compact", json!([1, null, 2]), vec![], json!([1, 2])),
+            (
+                "map",
+                people.clone(),
+                vec![json!("boss.name")],
+                json!(["A", null, null]),
+            ),
+            (
+                "has",
+                people.clone(),
+                vec![json!("name"), json!("Bob")],
+                json!(true),
+            ),
+            (
+                "find_index",
+                people.clone(),
+                vec![json!("age"), json!(1)],
+                json!(1),
+            ),
+            (
+                "find_index",
+                people.clone(),
+                vec![json!("age"), json!(9)],
+                json!(null),
+            ),
+            ("sum", json!([1, "2", 0.1, 0.2, "x"]), vec![], json!(3.3)),
+            ("sum", people.clone(), vec![json!("age")], json!(6)),
+            ("keys", json!({"b": 1, "a": 2}), vec![], json!(["b", "a"])),
+            ("default", json!(""), vec![json!("x")], json!("x")),
+            ("default", json!(0), vec![json!("x")], json!(0)),
+        ];
+        for (name, value, arguments, expected) in cases {
+            assert_eq!(run(name, &value, &arguments), expected, "{name}");
+        }
+        assert_eq!(
+            names(run("where", &people, &[json!("active")])),
+            json!(["Bob"])
+        );
+        assert_eq!(
+            names(run("reject", &people, &[json!("active")])),
+            json!(["Zoe", "adam"])
+        );
+        assert_eq!(
+            names(run("sort", &people, &[json!("age")])),
+            json!(["adam", "Bob", "Zoe"])
+        );
+        assert_eq!(
+            run("find", &people, &[json!("age"), json!(3)])["name"],
+            json!("Zoe")
+        );
+    }
+}

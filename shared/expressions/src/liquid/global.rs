@@ -1,0 +1,42 @@
+//! The names a template finds in the scope, as Elsa gives them to Fluid.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::value::to_text;
+use crate::Scope;
+
+/// The text under which a global is remembered, and the members that are left to walk into its value.
+///
+/// `Variables.Order.Id` asks for the variable `Order`; `Configuration.A.B` asks for the path `A:B`.
+pub(super) fn key<'m, 'v>(
+    root: &str,
+    members: &'m [Cow<'v, Value>],
+) -> (String, &'m [Cow<'v, Value>]) {
+    let taken = match root {
+        "Variables" | "Input" => members.len().min(1),
+        "Configuration" => members.len(),
+        _ => 0,
+    };
+    let (names, rest) = members.split_at(taken);
+    let names: Vec<_> = names.iter().map(|name| to_text(name)).collect();
+    (format!("{root}.{}", names.join(":")), rest)
+}
+
+/// The value of a global; `None`: there is none.
+pub(super) fn find(scope: &dyn Scope, root: &str, key: &str) -> Option<Value> {
+    let name = key.strip_prefix(root)?.strip_prefix('.')?;
+    let identity = || scope.identity();
+    match root {
+        "Variables" => scope.variable(name),
+        "Input" => scope.input(name),
+        "Configuration" => scope.configuration(name),
+        "WorkflowInstanceId" => Some(identity().instance_id.into()),
+        "WorkflowDefinitionId" => Some(identity().definition_id.into()),
+        "WorkflowDefinitionVersionId" => Some(identity().definition_version_id.into()),
+        "WorkflowDefinitionVersion" => Some(identity().definition_version.into()),
+        "CorrelationId" => identity().correlation_id.map(Value::String),
+        _ => None,
+    }
+}
