@@ -20,6 +20,8 @@ pub enum Fault {
     AnswerLost,
     /// The line breaks before it arrives.
     RequestLost,
+    /// It does not arrive, and the line stays.
+    Silence,
     /// It does not arrive; this status and AWS error code come back instead.
     Error(u16, &'static str),
     /// It does not arrive; this status and body come back instead.
@@ -116,6 +118,11 @@ async fn serve(client: TcpStream, state: Arc<State>) -> io::Result<()> {
                 return Ok(());
             }
             Fault::RequestLost => return Ok(()),
+            Fault::Silence => {
+                // Until the client gives up.
+                message(&mut client).await?;
+                return Ok(());
+            }
             Fault::Error(status, code) => {
                 let body = format!(r#"{{"__type":"x#{code}","message":"made up"}}"#);
                 answer(&mut write, status, &body).await?;

@@ -25,6 +25,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub struct AwsConfig {
     sdk: SdkConfig,
+    from_environment: bool,
 }
 
 impl AwsConfig {
@@ -40,14 +41,17 @@ impl AwsConfig {
             .timeout_config(time_limits())
             .load()
             .await;
-        Self { sdk }
+        Self {
+            sdk,
+            from_environment: true,
+        }
     }
 
     /// The configuration for an emulator at `endpoint` (like `http://127.0.0.1:8000`): region `us-east-1`, and
     /// credentials that say nothing. Reads nothing of the environment.
     pub fn emulator(endpoint: impl Into<String>) -> Self {
         let credentials = Credentials::new("dormouse", "dormouse", None, None, "emulator");
-        let environment = SdkConfig::builder()
+        let emulator = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::from_static("us-east-1"))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
@@ -55,7 +59,8 @@ impl AwsConfig {
             .http_client(http_client())
             .timeout_config(time_limits());
         Self {
-            sdk: environment.build(),
+            sdk: emulator.build(),
+            from_environment: false,
         }
     }
 
@@ -65,11 +70,23 @@ impl AwsConfig {
         &self.sdk
     }
 
-    /// Where calls go, for messages: the endpoint if one was named, else the region.
+    /// The endpoint that was named for a service (like `DYNAMODB`), if one was. Profile files can name endpoints
+    /// too; the SDK goes by them, but here they are not looked up.
     #[must_use]
-    pub fn place(&self) -> String {
-        match (self.sdk.endpoint_url(), self.sdk.region()) {
-            (Some(endpoint), _) => endpoint.to_owned(),
+    pub fn endpoint(&self, service: &str) -> Option<String> {
+        let of_service = self
+            .from_environment
+            .then(|| std::env::var(format!("AWS_ENDPOINT_URL_{service}")).ok())
+            .flatten()
+            .filter(|endpoint| !endpoint.is_empty());
+        of_service.or_else(|| self.sdk.endpoint_url().map(str::to_owned))
+    }
+
+    /// Where the calls to a service go, in words for messages.
+    #[must_use]
+    pub fn place(&self, service: &str) -> String {
+        match (self.endpoint(service), self.sdk.region()) {
+            (Some(endpoint), _) => endpoint,
             (None, Some(region)) => format!("region {region}"),
             (None, None) => "no region (set AWS_REGION)".to_owned(),
         }
@@ -98,7 +115,7 @@ mod tests {
     #[test]
     fn an_emulator_is_named_by_its_endpoint() {
         let config = AwsConfig::emulator("http://127.0.0.1:8000");
-        assert_eq!(config.place(), "http://127.0.0.1:8000");
+        assert_eq!(config.place("DYNAMODB"), "http://127.0.0.1:8000");
         assert_eq!(config.sdk().region().map(AsRef::as_ref), Some("us-east-1"));
     }
 }

@@ -26,6 +26,9 @@ use crate::error;
 use expression::Placeholders;
 use item::{item_from, key_map};
 
+/// The service's name in `AWS_ENDPOINT_URL_DYNAMODB`.
+const SERVICE: &str = "DYNAMODB";
+
 /// A DynamoDB table as the [`Table`] port.
 #[derive(Debug, Clone)]
 pub struct DynamoTable {
@@ -47,7 +50,7 @@ impl DynamoTable {
             reader: Client::new(config.sdk()),
             writer: Client::from_conf(once),
             name: name.into(),
-            place: config.place(),
+            place: config.place(SERVICE),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an AWS error means to us. AWS's codes are read in this file and nowhere else.
+//! What an AWS error means. AWS's codes are read in this file and nowhere else.
 //!
 //! The one question that matters after a failed write is whether it may have happened. It may, unless the
 //! service said no or was never reached; only then is the answer anything else than [`TableError::Unknown`].
@@ -6,7 +6,8 @@
 use std::error::Error;
 use std::io;
 
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -47,6 +48,8 @@ enum Meaning {
     TooLarge,
     /// Nothing happened: there is no such table.
     NoTable,
+    /// Nothing happened: it is not known who asks.
+    NoCredentials,
     /// Nothing happened: the caller is not allowed to, or not known.
     Forbidden,
     /// Nothing happened: the request is wrong, or wrong for the item that is stored.
@@ -100,7 +103,7 @@ where
 {
     match write_failed(error, table, 0) {
         TableError::Unknown(cause) => {
-            tracing::warn!(table, error = %DisplayErrorContext(&*cause), "a read failed");
+            tracing::warn!(table, error = causes(&*cause), "a read failed");
             TableError::Busy
         }
         answered @ (TableError::Busy
@@ -118,6 +121,11 @@ where
     E: ProvideErrorMetadata + Error + Send + Sync + 'static,
 {
     let meaning = match &error {
+        SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_)
+            if find::<CredentialsError>(&error).is_some() =>
+        {
+            Meaning::NoCredentials
+        }
         SdkError::ConstructionFailure(_) => Meaning::Refused,
         SdkError::DispatchFailure(_) if never_sent(&error) => Meaning::Busy,
         SdkError::ServiceError(answer) => {
@@ -138,10 +146,20 @@ where
 }
 
 /// The service's own words, or the chain of causes where it never spoke.
-fn said<E: ProvideErrorMetadata + Error + 'static>(error: &SdkError<E>) -> String {
-    error
-        .message()
-        .map_or_else(|| DisplayErrorContext(error).to_string(), str::to_owned)
+pub(crate) fn said<E>(error: &SdkError<E>) -> String
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    error.message().map_or_else(|| causes(error), str::to_owned)
+}
+
+/// An error and all its causes in words. The SDK's own way adds their inner structure.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let own = error.to_string();
+    match error.source() {
+        Some(cause) => format!("{own}: {}", causes(cause)),
+        None => own,
+    }
 }
 
 fn failure<E>(
@@ -162,6 +180,14 @@ where
         Meaning::Unknown => TableError::Unknown(Box::new(error)),
         Meaning::TooLarge => too_large(size),
         Meaning::NoTable => unusable(format!("there is no table `{table}`"), error),
+        Meaning::NoCredentials => {
+            // The causes are a page of what was tried; they stay with the error.
+            let set = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+            unusable(
+                format!("there are no AWS credentials for `{table}`: {set}"),
+                error,
+            )
+        }
         Meaning::Forbidden => unusable(format!("AWS does not let us use `{table}`: {said}"), error),
         Meaning::Invalid => TableError::Invalid(said),
         Meaning::Refused => unusable(format!("DynamoDB refused the request: {said}"), error),
@@ -184,10 +210,12 @@ fn unusable<E: Error + Send + Sync + 'static>(message: String, cause: E) -> Tabl
 
 /// Whether the connection was refused, so that not one byte of the request left.
 fn never_sent(error: &(dyn Error + 'static)) -> bool {
-    let refused = error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-    refused || error.source().is_some_and(never_sent)
+    find::<io::Error>(error).is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// The first cause of a kind.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    error.downcast_ref().or_else(|| find(error.source()?))
 }
 
 /// What became of a transaction that was cancelled: nothing happened.
@@ -233,4 +261,14 @@ pub(crate) fn transaction_failed(
         .copied()
         .unwrap_or((Meaning::Busy, "conflict or throttling"));
     Cancelled::Otherwise(failure(meaning, said.to_owned(), error, table, size))
+}
+
+/// Whether there is no object under the name.
+#[cfg(feature = "s3")]
+pub(crate) fn is_no_object(
+    error: &SdkError<aws_sdk_s3::operation::get_object::GetObjectError>,
+) -> bool {
+    error
+        .as_service_error()
+        .is_some_and(|error| error.is_no_such_key())
 }

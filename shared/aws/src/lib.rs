@@ -6,3 +6,5 @@
 pub mod config;
 pub mod dynamo_table;
 mod error;
+#[cfg(feature = "s3")]
+pub mod s3_blobs;

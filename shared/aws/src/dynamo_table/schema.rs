@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::client::Waiters;
-use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext};
+use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
@@ -54,9 +54,21 @@ impl DynamoTable {
             );
             return Err(TableError::Unusable(missing, Some(Box::new(failed))));
         }
-        let said = DisplayErrorContext(&failed).to_string();
-        let unreachable = format!("`{name}` at {place} does not answer: {said}");
-        Err(TableError::Unusable(unreachable, Some(Box::new(failed))))
+        let said = error::said(&failed);
+        Err(match error::read_failed(failed, name) {
+            TableError::Unusable(what, cause) => {
+                TableError::Unusable(format!("{what} (at {place})"), cause)
+            }
+            lost @ (TableError::Busy
+            | TableError::Unknown(_)
+            | TableError::TooLarge { .. }
+            | TableError::Full(_)
+            | TableError::BadCursor
+            | TableError::Invalid(_)) => {
+                let silent = format!("`{name}` at {place} does not answer: {said}");
+                TableError::Unusable(silent, Some(Box::new(lost)))
+            }
+        })
     }
 
     fn check_shape(&self, table: &TableDescription) -> Result<(), TableError> {

@@ -1,154 +1,16 @@
-//! What DynamoDB adds to the table's contract: a table that is not there or not ours, answers that get lost, and
-//! refusals of the service itself. The service is dynoxide behind a line that breaks on demand.
+//! Answers that get lost, and refusals of the service itself: what they tell the caller, and what happened.
+
+use std::time::Duration;
 
 use anyhow::Result;
-use dormouse_aws::config::AwsConfig;
-use dormouse_aws::dynamo_table::DynamoTable;
 use dormouse_store::table::{
-    Attributes, Change, Condition, Durability, Item, Key, Table as _, TableError, Updated, Value,
-    Write, Written,
+    Attributes, Change, Condition, Durability, Item, Key, Table as _, TableError, Value, Write,
+    Written,
 };
-use dormouse_tests::broken_line::{BrokenLine, Fault};
-use dormouse_tests::dynoxide::Dynoxide;
-use dynoxide::actions::create_table::CreateTableRequest;
+use dormouse_tests::broken_line::Fault;
 use serde_json::json;
 
-const NAME: &str = "dormouse-test";
-
-/// A table that is reached through a line that can be broken.
-struct Remote {
-    _server: Dynoxide,
-    line: BrokenLine,
-    table: DynamoTable,
-}
-
-impl Remote {
-    async fn start() -> Result<Self> {
-        let server = Dynoxide::start()?;
-        DynamoTable::new(&server.config(), NAME)
-            .create_table()
-            .await?;
-        let line = BrokenLine::to(server.endpoint()).await?;
-        let table = DynamoTable::new(&AwsConfig::emulator(line.endpoint()), NAME);
-        Ok(Self {
-            _server: server,
-            line,
-            table,
-        })
-    }
-
-    /// What the item's `v` is.
-    async fn number(&self) -> Result<Option<i64>> {
-        let item = self.table.get(&key()).await?;
-        Ok(item.and_then(|item| match item.attributes.get("v") {
-            Some(Value::N(number)) => Some(*number),
-            _ => None,
-        }))
-    }
-
-    async fn add_one(&self) -> Result<Updated, TableError> {
-        let changes = [Change::Add("v".into(), 1)];
-        self.table
-            .update(&key(), &changes, &Condition::Always, Durability::Durable)
-            .await
-    }
-
-    /// Adds one to `v` and puts another item, as one.
-    async fn add_one_and_another(&self, condition: Condition) -> Result<Written, TableError> {
-        let other = Item {
-            key: Key::new("other", "s"),
-            attributes: Attributes::new(),
-        };
-        let add = Write::Update(key(), vec![Change::Add("v".into(), 1)], condition);
-        self.table
-            .write(&[add, Write::Put(other, Condition::Always)])
-            .await
-    }
-}
-
-fn key() -> Key {
-    Key::new("p", "s")
-}
-
-fn said<T: std::fmt::Debug>(answer: Result<T, TableError>) -> Result<String> {
-    match answer {
-        Ok(answer) => anyhow::bail!("it should have failed: {answer:?}"),
-        Err(error) => Ok(error.to_string()),
-    }
-}
-
-#[tokio::test]
-async fn a_missing_table_is_named_with_what_to_do() -> Result<()> {
-    let server = Dynoxide::start()?;
-    let table = DynamoTable::new(&server.config(), NAME);
-    let said = said(table.ready().await)?;
-    assert!(said.contains("no table `dormouse-test`"), "{said}");
-    assert!(said.contains(server.endpoint()), "{said}");
-    assert!(said.contains("deploy the template"), "{said}");
-    let get = table.get(&key()).await;
-    assert!(matches!(get, Err(TableError::Unusable(..))), "{get:?}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_server_that_is_not_there_is_named() -> Result<()> {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let table = DynamoTable::new(&AwsConfig::emulator(format!("http://{nobody}")), NAME);
-    let said = said(table.ready().await)?;
-    assert!(said.contains(&nobody.to_string()), "{said}");
-    // Nothing was sent, so nothing can have happened.
-    let put = Write::Delete(key(), Condition::Always);
-    let answer = table.write(&[put]).await;
-    assert!(matches!(answer, Err(TableError::Busy)), "{answer:?}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_table_is_made_once_and_checked_after() -> Result<()> {
-    let server = Dynoxide::start()?;
-    let table = DynamoTable::new(&server.config(), NAME);
-    table.create_table().await?;
-    table.ready().await?;
-    table.create_table().await?;
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_table_of_somebody_else_is_refused() -> Result<()> {
-    let server = Dynoxide::start()?;
-    let foreign: CreateTableRequest = serde_json::from_value(json!({
-        "TableName": NAME,
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [{ "AttributeName": "id", "KeyType": "HASH" }],
-        "AttributeDefinitions": [{ "AttributeName": "id", "AttributeType": "S" }],
-    }))?;
-    server.database().create_table(foreign)?;
-    let table = DynamoTable::new(&server.config(), NAME);
-    let said = said(table.create_table().await)?;
-    assert!(said.contains("not one of Dormouse's"), "{said}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_table_without_its_indexes_is_refused() -> Result<()> {
-    let server = Dynoxide::start()?;
-    let bare: CreateTableRequest = serde_json::from_value(json!({
-        "TableName": NAME,
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": [
-            { "AttributeName": "pk", "KeyType": "HASH" },
-            { "AttributeName": "sk", "KeyType": "RANGE" },
-        ],
-        "AttributeDefinitions": [
-            { "AttributeName": "pk", "AttributeType": "S" },
-            { "AttributeName": "sk", "AttributeType": "S" },
-        ],
-    }))?;
-    server.database().create_table(bare)?;
-    let said = said(DynamoTable::new(&server.config(), NAME).ready().await)?;
-    assert!(said.contains("lacks the index `index1`"), "{said}");
-    Ok(())
-}
+use super::remote::{Remote, key, said};
 
 #[tokio::test]
 async fn a_single_write_without_an_answer_is_unknown_and_sent_once() -> Result<()> {
@@ -163,6 +25,16 @@ async fn a_single_write_without_an_answer_is_unknown_and_sent_once() -> Result<(
         assert_eq!(remote.line.requests(), 1, "{fault:?}");
         assert_eq!(remote.number().await?, after, "{fault:?}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_write_waits_a_few_seconds_for_its_answer() -> Result<()> {
+    let remote = Remote::start().await?;
+    remote.line.break_next([Fault::Silence]);
+    let answer = tokio::time::timeout(Duration::from_secs(30), remote.add_one()).await?;
+    assert!(matches!(answer, Err(TableError::Unknown(_))), "{answer:?}");
+    assert_eq!(remote.line.requests(), 1);
     Ok(())
 }
 
