@@ -19,6 +19,12 @@ pub enum Request {
     Http(HttpRequest),
     /// Start a child and run it until it waits or ends (Elsa's ExecuteWorkflow).
     ExecuteWorkflow(Child),
+    /// Say whether a workflow is published, so that a child of it can be started. This only asks: unlike the other
+    /// calls it changes nothing and needs no commit before it.
+    FindWorkflow {
+        /// The definition's id.
+        definition_id: String,
+    },
 }
 
 /// An HTTP request that an activity wants made.
@@ -86,6 +92,8 @@ pub enum Answer {
         /// Its outputs.
         output: Map<String, Value>,
     },
+    /// The workflow is published.
+    Found,
     /// There is no such workflow, or it may not be started.
     NotStarted {
         /// Why.

@@ -16,6 +16,9 @@ pub struct ParentLink {
     /// The bookmark that the end resumes. `None`: nobody waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<BookmarkId>,
+    /// The child's number among the parent's, which comes back with its end.
+    #[serde(default)]
+    pub serial: u64,
 }
 
 /// A child that is to be started.
@@ -46,7 +49,7 @@ pub enum Effect {
         /// When.
         due: Timestamp,
     },
-    /// Start a child.
+    /// Start a child. One that cannot be started is told to a parent that waits, with [`crate::step::not_started`].
     StartChild(Child),
     /// Tell everybody who waits for an event, and start whom it triggers.
     PublishEvent {

@@ -4,9 +4,12 @@
 
 mod break_;
 mod case;
+mod child_start;
 mod complete;
 mod correlate;
 mod descriptor;
+mod dispatch_workflow;
+mod execute_workflow;
 mod fault;
 mod finish;
 mod flow_decision;
@@ -31,6 +34,7 @@ mod while_;
 #[cfg(test)]
 pub(crate) mod scenario;
 
+pub mod bulk_dispatch_workflows;
 pub mod composite;
 pub mod cron;
 pub mod delay;

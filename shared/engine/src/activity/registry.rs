@@ -54,11 +54,14 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
     ALL.get_or_init(|| {
         let list = vec![
             super::break_::built_in(),
+            super::bulk_dispatch_workflows::built_in(),
             super::complete::built_in(),
             super::correlate::built_in(),
             super::cron::built_in(),
             super::delay::built_in(),
+            super::dispatch_workflow::built_in(),
             super::event::built_in(),
+            super::execute_workflow::built_in(),
             super::fault::built_in(),
             super::finish::built_in(),
             super::flow_decision::built_in(),

@@ -4,6 +4,7 @@ mod bookmark;
 mod context;
 mod encode;
 mod incident;
+mod serials;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,6 +15,7 @@ pub use bookmark::{Bookmark, Wait};
 pub use context::{Context, Local, Memory, Recorded, Work};
 pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
+pub use serials::Serials;
 
 use crate::effect::ParentLink;
 use crate::graph::Graph;
@@ -159,8 +161,8 @@ pub struct Instance {
     #[serde(default)]
     pub drawn: u64,
     /// Serial numbers of the children it started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Serials::is_empty")]
+    pub children: Serials,
     /// Given at the start; all randomness of the instance comes from it.
     pub seed: u64,
 }
@@ -194,7 +196,7 @@ impl Instance {
             next_serial: 1,
             sequence: 0,
             drawn: 0,
-            children: Vec::new(),
+            children: Serials::default(),
             seed,
         }
     }
@@ -237,7 +239,7 @@ impl Instance {
     pub fn child_ids(&self) -> Vec<InstanceId> {
         self.children
             .iter()
-            .map(|serial| self.child_id(*serial))
+            .map(|serial| self.child_id(serial))
             .collect()
     }
 

@@ -3,6 +3,7 @@
 //! Pure: the same graph, instance, stimulus and environment give the same transition, byte for byte.
 
 mod cancel;
+mod chain;
 mod child;
 mod complete;
 mod cx;
@@ -21,12 +22,15 @@ pub use fault::Fault;
 pub use run::Run;
 
 use crate::call::{Answer, Call, HttpResponse};
-use crate::effect::Effect;
+use crate::effect::{Child, Effect};
 use crate::graph::Graph;
-use crate::id::{BookmarkId, ContextId};
+use crate::id::{BookmarkId, ContextId, InstanceId};
 use crate::instance::{Bookmark, Instance, SubStatus};
 use crate::journal::Entry;
 use crate::time::Timestamp;
+
+/// Stands in for the sub-status of a child that could not be started.
+pub(crate) const NOT_STARTED: &str = "NotStarted";
 
 /// What wakes an instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -255,13 +259,29 @@ pub struct Ended {
     pub is_cancelled: bool,
 }
 
-/// How an instance ended, for its parent.
+/// How an instance ended, for its parent: what its bookmark is resumed with.
 #[must_use]
 pub fn end_of(instance: &Instance) -> Map<String, Value> {
-    let mut input = Map::new();
-    input.insert("ChildInstanceId".into(), instance.id.as_str().into());
-    input.insert("SubStatus".into(), instance.sub_status.as_str().into());
+    let serial = instance.parent.as_ref().map_or(0, |p| p.serial);
+    let mut input = child_input(&instance.id, serial, instance.sub_status.as_str());
     input.insert("Output".into(), Value::Object(instance.output.clone()));
+    input
+}
+
+/// What a waiting parent's bookmark is resumed with when a child cannot be started: its definition is gone.
+#[must_use]
+pub fn not_started(child: &Child, message: &str) -> Map<String, Value> {
+    let serial = child.start.parent.as_ref().map_or(0, |p| p.serial);
+    let mut input = child_input(&child.instance, serial, NOT_STARTED);
+    input.insert("Message".into(), message.into());
+    input
+}
+
+fn child_input(child: &InstanceId, serial: u64, sub_status: &str) -> Map<String, Value> {
+    let mut input = Map::new();
+    input.insert("ChildInstanceId".into(), child.as_str().into());
+    input.insert("ChildSerial".into(), serial.into());
+    input.insert("SubStatus".into(), sub_status.into());
     input
 }
 

@@ -77,10 +77,16 @@ impl Cx<'_, '_> {
         self.run.effects.push(effect);
     }
 
-    /// The id of a new child instance: the same if this step is repeated.
-    pub fn child_instance(&mut self) -> InstanceId {
+    /// The number and the id of a new child instance: the same if this step is repeated.
+    pub fn new_child(&mut self) -> (u64, InstanceId) {
         let serial = self.run.instance.serial();
         self.run.instance.children.push(serial);
+        (serial, self.run.instance.child_id(serial))
+    }
+
+    /// The id of the child with a number.
+    #[must_use]
+    pub fn child_id(&self, serial: u64) -> InstanceId {
         self.run.instance.child_id(serial)
     }
 
