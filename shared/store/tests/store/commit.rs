@@ -320,3 +320,43 @@ fn the_place_in_the_lists_does_not_move() {
         1_000
     );
 }
+
+#[test]
+fn what_is_taken_away_and_given_anew_in_one_commit_is_there() {
+    let rig = rig();
+    let timer = Timer {
+        tenant: rig.tenant.clone(),
+        id: "t".into(),
+        due_ms: 5_000,
+        body: Bytes::new(),
+    };
+    let first = Commit {
+        bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "H")],
+        timers_set: vec![timer.set().unwrap()],
+        ..commit("s")
+    };
+    rig.create("i", &first);
+    let mut lease = rig.acquire("i", "a", 2_000);
+    let again = Commit {
+        bookmarks_removed: vec!["b".into(), "c".into()],
+        bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "other")],
+        timers_cleared: vec![Timer::clear(&rig.tenant, "t", 5_000).unwrap()],
+        timers_set: vec![timer.set().unwrap()],
+        ..commit("t")
+    };
+    assert!(matches!(rig.commit(&mut lease, &again), Committed::Done(_)));
+    let waiting = |hash| {
+        let found = now(rig.store.stimuli(&rig.tenant, hash, None))
+            .unwrap()
+            .bookmarks;
+        found
+            .into_iter()
+            .map(|row| row.bookmark_id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (waiting("H"), waiting("other")),
+        (vec!["b".to_owned()], vec!["c".to_owned()])
+    );
+    assert_eq!(now(rig.store.next_timer()).unwrap(), Some(5_000));
+}

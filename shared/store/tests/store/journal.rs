@@ -1,7 +1,9 @@
 //! The journal: every line once, in order, wherever it lies.
 
 use bytes::Bytes;
+use dormouse_store::StoreError;
 use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::table::{Condition, Table, Write};
 
 use crate::rig::{commit, now, rig, rig_with};
 
@@ -121,4 +123,43 @@ fn a_line_knows_its_commit_and_its_time() {
         .map(|l| (l.number, l.commit, l.at_ms))
         .collect();
     assert_eq!(told, [(0, 1, 1_000), (1, 2, 2_500)]);
+}
+
+#[test]
+fn a_missing_part_is_damage_and_not_a_gap() {
+    let rig = rig_with(|config| config.journal_inline_max = 100);
+    for n in 0..4 {
+        let four = Commit {
+            journal: vec![line(6); 4],
+            ..commit("s")
+        };
+        if n == 0 {
+            rig.create("i", &four);
+        } else {
+            let mut lease = rig.acquire("i", "a", 2_000);
+            rig.commit(&mut lease, &four);
+        }
+    }
+    let items = rig.table.memory.items();
+    let key = items
+        .into_iter()
+        .map(|item| item.key)
+        .filter(|key| key.sort.starts_with("J#"))
+        .nth(1);
+    now(rig
+        .table
+        .memory
+        .write(&[Write::Delete(key.unwrap(), Condition::Exists)]))
+    .unwrap();
+    let read = now(rig.store.journal(&rig.tenant, "i", 0, 100));
+    assert!(
+        matches!(
+            read,
+            Err(StoreError::Damaged {
+                what: "journal",
+                ..
+            })
+        ),
+        "{read:?}"
+    );
 }

@@ -272,3 +272,26 @@ fn a_publish_whose_answer_was_lost_knows_itself() {
         2
     );
 }
+
+#[test]
+fn triggers_of_an_interrupted_publish_stay_out_of_force_whatever_comes_next() {
+    let rig = rig_with(|config| config.writes_max = 40);
+    let hashes = hashes(100);
+    let hashes: Vec<_> = hashes.iter().map(String::as_str).collect();
+    publish(&rig, &publication(draft(1, "a", 0), &hashes[..5]));
+    rig.faults(&[vec![Fault::None; 3], vec![Fault::LoseCall; 99]].concat());
+    let cut_off = publication(draft(2, "b", 1), &hashes);
+    assert!(
+        now(rig.store.publish(&rig.tenant, &cut_off))
+            .unwrap_err()
+            .is_unknown()
+    );
+    rig.faults(&[]);
+    assert!(rig.keys().iter().filter(|key| key.contains(" T#")).count() > 50);
+    publish(&rig, &publication(draft(2, "small", 1), &hashes[..3]));
+    let in_force = hashes
+        .iter()
+        .map(|hash| in_force(&rig, hash).len())
+        .sum::<usize>();
+    assert_eq!(in_force, 3);
+}

@@ -110,7 +110,7 @@ fn check(rig: &Rig, told: &Told, seed: u64) {
 #[test]
 fn random_workers_and_faults_never_lose_or_repeat_a_commit() {
     let (mut done, mut lost) = (0, 0);
-    for seed in 1..=400_u64 {
+    for seed in 1..=250_u64 {
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let rig = rig_with(|config| {
             config.writes_max = 20;
@@ -158,7 +158,7 @@ fn random_workers_and_faults_never_lose_or_repeat_a_commit() {
         lost += told.lost.len();
     }
     assert!(
-        done > 2_000 && lost > 200,
+        done > 1_200 && lost > 120,
         "the dice must reach both: {done} done, {lost} lost"
     );
 }

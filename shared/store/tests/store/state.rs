@@ -147,3 +147,15 @@ fn a_reader_sees_head_and_state_of_the_same_commit() {
     };
     assert_eq!((head.commit, state), (1, noise(20_000)));
 }
+
+#[test]
+fn the_loser_of_a_race_does_not_drop_the_winners_blob_though_they_are_the_same() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut old = rig.acquire("i", "old", 2_000);
+    let mut new = rig.acquire("i", "new", 90_000);
+    let large = with_state(noise(500_000));
+    assert!(matches!(rig.commit(&mut new, &large), Committed::Done(_)));
+    assert!(matches!(rig.commit(&mut old, &large), Committed::Lost(_)));
+    assert_eq!(rig.state("i"), noise(500_000));
+}
