@@ -1,6 +1,4 @@
-//! What each operation costs: calls, and units as DynamoDB counts them (its page "Read and write operations"):
-//! a write unit is a KiB of the larger of the item before and after, twice that in an atomic write of several; a
-//! read unit is 4 KiB read consistently; each index entry that changes is a write of its own.
+//! What each operation costs, by the meter: calls, and units as DynamoDB counts them.
 
 use bytes::Bytes;
 use dormouse_store::commit::{Commit, Committed, Consumed};
@@ -24,7 +22,7 @@ fn burst(state_bytes: usize, lines: usize) -> Commit {
     }
 }
 
-fn cost(calls: usize, writes: usize, index_writes: usize, reads: usize) -> Cost {
+fn cost(calls: u64, writes: u64, index_writes: u64, reads: u64) -> Cost {
     Cost {
         calls,
         writes,
@@ -208,7 +206,7 @@ fn the_journal_is_moved_once_in_many_commits() {
         rig.commit(&mut lease, &burst(200, 2));
         let commit = rig.cost();
         assert_eq!(commit.calls, 1);
-        moves += usize::from(commit.writes > 2);
+        moves += u64::from(commit.writes > 2);
         writes += commit.writes;
     }
     assert!((3..=5).contains(&moves), "{moves}");

@@ -17,8 +17,7 @@ use dormouse_store::uniqueness::Claim;
 
 use crate::rig::{Rig, bookmark, commit, event_bookmark, now, rig_with};
 
-/// Puts one of each item kind.
-fn one_of_each(rig: &Rig) {
+fn definition(rig: &Rig) {
     let draft = Draft {
         definition_id: "order".into(),
         info: VersionInfo {
@@ -50,16 +49,23 @@ fn one_of_each(rig: &Rig) {
         routes: vec![route],
     };
     now(rig.store.publish(&rig.tenant, &publication)).unwrap();
+}
+
+fn effect() -> Effect {
+    Effect {
+        id: "i/1/0".into(),
+        body: Bytes::from_static(b"e"),
+    }
+}
+
+fn instances(rig: &Rig) {
     let timer = Timer {
         tenant: rig.tenant.clone(),
         id: "t".into(),
         due_ms: 9_000,
         body: Bytes::from_static(b"b"),
     };
-    let effect = Effect {
-        id: "i/1/0".into(),
-        body: Bytes::from_static(b"e"),
-    };
+    let effect = effect();
     let mut first = Commit {
         pinned: Some(Bytes::from_static(b"pin")),
         bookmarks_added: vec![bookmark("b1"), event_bookmark("b2", "H")],
@@ -97,6 +103,9 @@ fn one_of_each(rig: &Rig) {
             ..commit("s")
         },
     );
+}
+
+fn stimuli_and_letters(rig: &Rig) {
     let queued = QueuedStimulus {
         id: "q".into(),
         hash: "H".into(),
@@ -118,7 +127,7 @@ fn one_of_each(rig: &Rig) {
         Letter::Effects {
             source: "i".into(),
             commit: 1,
-            effects: vec![effect],
+            effects: vec![effect()],
         },
         Letter::Message(Bytes::from_static(b"m")),
     ];
@@ -141,7 +150,9 @@ fn what_is_stored_is_stored_as_it_always_was() {
         config.journal_inline_max = 40;
         config.compress_from = usize::MAX;
     });
-    one_of_each(&rig);
+    definition(&rig);
+    instances(&rig);
+    stimuli_and_letters(&rig);
     let mut text = String::new();
     for item in rig.table.memory.items() {
         text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));
