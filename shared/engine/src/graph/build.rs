@@ -279,10 +279,14 @@ impl<'a> Builder<'a> {
         }
         self.using.push(id);
         let parent = self.current;
-        // What is wrong inside is told where that workflow is validated.
         let known = self.problems.len();
         let index = self.workflow(definition, Some(parent));
-        self.problems.truncate(known);
+        // What is wrong inside is told where that workflow is validated, but for what comes of using it here.
+        let inside = self.problems.split_off(known);
+        let told_here = |p: &Problem| matches!(p.code, "tooDeep" | "recursion");
+        for problem in inside.into_iter().filter(told_here) {
+            self.problem(problem.code, problem.message);
+        }
         self.using.pop();
         Some(index)
     }

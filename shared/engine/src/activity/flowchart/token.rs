@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FlowMemory;
 use super::plan::{Flowchart, Merge, Plan};
-use crate::step::{Cx, Ended, Fault, Then};
+use crate::step::{Cx, Ended, Fault, Outcomes, Then};
 
 /// A token on its way from one activity to another, by their places.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,7 @@ impl Flowchart {
             for &number in &followed {
                 self.arrive_token(cx, memory, plan, number);
             }
+            self.release(cx, memory, plan, place, &child.outcomes);
             memory.tokens.retain(|t| !t.is_consumed);
         }
         if cx.children_open() > 0 || cx.has_faulted_child() {
@@ -79,6 +80,51 @@ impl Flowchart {
         }
         memory.tokens.clear();
         Ok(Then::DONE)
+    }
+
+    /// Schedules what a token waits at because this child was still due, and which the child did not lead to.
+    ///
+    /// Elsa forgets such tokens, so that whether the target runs depends on which branch is done first.
+    fn release(
+        &self,
+        cx: &mut Cx<'_, '_>,
+        memory: &FlowMemory,
+        plan: &Plan,
+        place: usize,
+        outcomes: &Outcomes,
+    ) {
+        for &number in self.outbound.get(place).into_iter().flatten() {
+            let dead = self.connections.get(number);
+            let Some(dead) = dead.filter(|c| !outcomes.contains(&c.port)) else {
+                continue;
+            };
+            let Some(node) = self.activities.get(dead.target).copied() else {
+                continue;
+            };
+            let is_stream = self.merges.get(dead.target) == Some(&Merge::Stream);
+            let waits = memory
+                .tokens
+                .iter()
+                .any(|t| t.to as usize == dead.target && !t.is_consumed && !t.is_blocked);
+            if is_stream
+                && waits
+                && !cx.is_open(node)
+                && !self.is_upstream_due(memory, plan, dead.target)
+            {
+                cx.schedule(node);
+            }
+        }
+    }
+
+    /// Whether an activity that leads to this one is still to come.
+    fn is_upstream_due(&self, memory: &FlowMemory, plan: &Plan, place: usize) -> bool {
+        let is_due = |source: usize| {
+            let mut tokens = memory.tokens.iter();
+            tokens.any(|t| t.to as usize == source && !t.is_consumed && !t.is_blocked)
+        };
+        let inbound = plan.inbound.get(place).into_iter().flatten();
+        let mut sources = inbound.filter_map(|n| self.connections.get(*n));
+        sources.any(|c| is_due(c.source))
     }
 
     fn arrive_token(
@@ -99,15 +145,7 @@ impl Flowchart {
         match self.merges.get(target).copied().unwrap_or(Merge::Stream) {
             Merge::Stream => {
                 // Somebody upstream is still due: it will bring the target along.
-                let is_upstream_due =
-                    inbound
-                        .iter()
-                        .filter_map(|n| self.connections.get(*n))
-                        .any(|c| {
-                            memory.tokens.iter().any(|t| {
-                                t.to as usize == c.source && !t.is_consumed && !t.is_blocked
-                            })
-                        });
+                let is_upstream_due = self.is_upstream_due(memory, plan, target);
                 if !is_upstream_due && !cx.is_queued(node) {
                     cx.schedule(node);
                 }
