@@ -147,7 +147,7 @@ impl Scenario {
 
     /// When an event happens.
     pub fn event(&mut self, name: &str, payload: Value) -> Seen {
-        self.when(|host, _| host.publish_event(name, None, payload))
+        self.when(|host, _| host.publish_event(name, payload))
     }
 
     /// When time passes; a length of time as .NET writes it.

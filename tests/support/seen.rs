@@ -111,12 +111,18 @@ fn effect_text(effect: &Effect, instance: &Instance, graph: &Graph, now: Timesta
         Effect::PublishEvent {
             name,
             correlation_id,
+            instance,
             payload,
         } => {
             let to = correlation_id
                 .as_deref()
                 .map_or(String::new(), |c| format!(" to {c}"));
-            format!("publish {name} {payload}{to}")
+            let scope = if instance.is_some() {
+                "tell itself"
+            } else {
+                "publish"
+            };
+            format!("{scope} {name} {payload}{to}")
         }
         Effect::RequestTask { name, payload, .. } => format!("task {name} {payload}"),
         Effect::ResumeParent { parent, .. } => format!("resume {parent}"),

@@ -1,18 +1,28 @@
 //! What the host does about effects. Each is delivered twice: only the first time may count.
 
 use dormouse_engine::activity::event;
-use dormouse_engine::call::Answer;
 use dormouse_engine::effect::{Child, Effect};
 use dormouse_engine::graph::stimulus_hash;
-use dormouse_engine::id::InstanceId;
+use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::instance::{Start, Wait};
-use dormouse_engine::step::{Environment, Stimulus};
+use dormouse_engine::step::{Environment, Stimulus, not_started};
 use serde_json::{Map, Value};
 
-use super::{Host, Letter, Task};
+use super::{Addressee, DELIVERIES_MAX, Host, Letter, Task, no_such_workflow};
 
 impl Host {
-    pub(super) fn deliver(&mut self, from: &InstanceId, effect: Effect) {
+    /// Carries out effects, and those that follow from them, until none is left and no kept event is waited for.
+    pub(super) fn deliver_all(&mut self) {
+        for _ in 0..DELIVERIES_MAX {
+            match self.pending.pop_front() {
+                Some((from, effect)) => self.deliver(&from, effect),
+                None if self.deliver_letters() => {}
+                None => return,
+            }
+        }
+    }
+
+    fn deliver(&mut self, from: &InstanceId, effect: Effect) {
         match effect {
             Effect::Timer { bookmark, due } if due <= self.now => {
                 let stimulus = Stimulus::Resume {
@@ -35,9 +45,15 @@ impl Host {
             Effect::PublishEvent {
                 name,
                 correlation_id,
+                instance,
                 payload,
             } => {
-                self.publish_event(&name, correlation_id.as_deref(), payload);
+                let to = Addressee {
+                    correlation_id,
+                    instance,
+                };
+                let input = Map::from_iter([(event::PAYLOAD.to_owned(), payload)]);
+                self.send(event::EVENT, &event::hashed(&name), &to, &input);
             }
             Effect::RequestTask {
                 task_id,
@@ -76,76 +92,72 @@ impl Host {
         }
     }
 
-    /// Gives a stimulus twice; the second time it must change nothing.
+    /// Gives a stimulus twice; the second time nothing may come of it.
     fn step_twice(&mut self, id: &InstanceId, stimulus: Stimulus) {
         self.step(id, stimulus.clone());
+        let before = (self.lines.len(), self.pending.len());
+        let sub_status = self.instance(id).sub_status;
+        let is_changed = self.step(id, stimulus.clone());
+        // A bookmark that waits for many notes each of them, but does nothing about a second one.
+        let is_open = matches!(&stimulus, Stimulus::Resume { bookmark, .. } if self.instance(id).bookmark(bookmark).is_some());
         assert!(
-            !self.step(id, stimulus.clone()),
+            !is_changed || is_open,
             "a second delivery of {stimulus:?} changed {id}"
+        );
+        assert_eq!(
+            before,
+            (self.lines.len(), self.pending.len()),
+            "something came of a second {stimulus:?}"
+        );
+        assert_eq!(
+            sub_status,
+            self.instance(id).sub_status,
+            "a second {stimulus:?} moved {id}"
         );
     }
 
     /// Tells everybody who waits for an event, and starts whom it triggers. One that nobody waits for is kept.
-    pub fn publish_event(&mut self, name: &str, correlation_id: Option<&str>, payload: Value) {
+    pub fn publish_event(&mut self, name: &str, payload: Value) {
         let input = Map::from_iter([(event::PAYLOAD.to_owned(), payload)]);
-        self.send(event::EVENT, &event::hashed(name), correlation_id, &input);
+        self.send(
+            event::EVENT,
+            &event::hashed(name),
+            &Addressee::default(),
+            &input,
+        );
     }
 
     /// Sends a stimulus to all triggers and bookmarks that listen for it.
-    pub fn send(
-        &mut self,
-        name: &str,
-        hashed: &Value,
-        correlation_id: Option<&str>,
-        input: &Map<String, Value>,
-    ) -> usize {
+    pub fn send(&mut self, name: &str, hashed: &Value, to: &Addressee, input: &Map<String, Value>) {
         let hash = stimulus_hash(name, hashed);
         let environment = Environment::new(self.now, &self.expressions);
-        let triggered = self.library.triggered(&hash, &environment);
-        let waiting = self.waiting(&hash, correlation_id);
-        let count = triggered.len() + waiting.len();
+        let triggered = match to.instance {
+            None => self.library.triggered(&hash, &environment),
+            Some(_) => Vec::new(),
+        };
+        let waiting = self.waiting(&hash, to);
         for (definition_id, activity_id) in triggered {
             let start = Start {
                 input: input.clone(),
-                correlation_id: correlation_id.map(str::to_owned),
+                correlation_id: to.correlation_id.clone(),
                 trigger_activity_id: Some(activity_id),
                 ..Start::default()
             };
             self.start(&definition_id, start);
         }
         for (id, bookmark) in &waiting {
-            let input = input.clone();
-            self.step(
-                id,
-                Stimulus::Resume {
-                    bookmark: bookmark.clone(),
-                    input,
-                },
-            );
+            let (bookmark, input) = (bookmark.clone(), input.clone());
+            self.step(id, Stimulus::Resume { bookmark, input });
         }
         if waiting.is_empty() {
-            self.inbox.push(Letter {
-                name: name.to_owned(),
-                hashed: hashed.clone(),
-                correlation_id: correlation_id.map(str::to_owned),
-                input: input.clone(),
-            });
+            let (to, input) = (to.clone(), input.clone());
+            self.inbox.push(Letter { hash, to, input });
         }
-        count
     }
 
-    fn waiting(
-        &self,
-        hash: &str,
-        correlation_id: Option<&str>,
-    ) -> Vec<(InstanceId, dormouse_engine::id::BookmarkId)> {
-        let fits = |instance: &dormouse_engine::instance::Instance| {
-            correlation_id.is_none_or(|c| instance.correlation_id.as_deref() == Some(c))
-        };
-        self.instances
-            .iter()
-            .map(super::Kept::instance)
-            .filter(fits)
+    fn waiting(&self, hash: &str, to: &Addressee) -> Vec<(InstanceId, BookmarkId)> {
+        let all = self.instances.iter().map(super::Kept::instance);
+        all.filter(|i| to.is(i))
             .flat_map(|i| i.bookmarks.into_iter().map(move |b| (i.id.clone(), b)))
             .filter(|(_, b)| b.hash() == Some(hash))
             .map(|(id, b)| (id, b.id))
@@ -154,35 +166,27 @@ impl Host {
 
     /// Tells a parent that waits for a child that there is no such workflow.
     fn child_not_found(&mut self, child: &Child) {
-        let Some(parent) = &child.start.parent else {
-            return;
-        };
-        let Some(bookmark) = parent.bookmark.clone() else {
-            return;
-        };
-        let message = format!("there is no published workflow `{}`", child.definition_id);
-        let answer = Answer::NotStarted { message };
-        self.step_twice(&parent.instance, Stimulus::Answered { bookmark, answer });
+        let parent = child.start.parent.clone();
+        if let Some((parent, bookmark)) = parent.and_then(|p| Some((p.instance, p.bookmark?))) {
+            let input = not_started(child, &no_such_workflow(&child.definition_id));
+            self.step_twice(&parent, Stimulus::Resume { bookmark, input });
+        }
     }
 
-    /// Gives kept events to bookmarks that were made after them.
-    pub(super) fn deliver_letters(&mut self) {
+    /// Gives kept events to bookmarks that were made after them. `false`: there are none.
+    fn deliver_letters(&mut self) -> bool {
+        let mut is_any_delivered = false;
         for letter in std::mem::take(&mut self.inbox) {
-            let hash = stimulus_hash(&letter.name, &letter.hashed);
-            let waiting = self.waiting(&hash, letter.correlation_id.as_deref());
+            let waiting = self.waiting(&letter.hash, &letter.to);
             for (id, bookmark) in &waiting {
-                let input = letter.input.clone();
-                self.step(
-                    id,
-                    Stimulus::Resume {
-                        bookmark: bookmark.clone(),
-                        input,
-                    },
-                );
+                let (bookmark, input) = (bookmark.clone(), letter.input.clone());
+                self.step(id, Stimulus::Resume { bookmark, input });
             }
+            is_any_delivered |= !waiting.is_empty();
             if waiting.is_empty() {
                 self.inbox.push(letter);
             }
         }
+        is_any_delivered
     }
 }

@@ -22,6 +22,10 @@ use serde_json::{Map, Value};
 pub use laws::lawful_step;
 pub use library::Library;
 
+/// How many effects are carried out in answer to one stimulus, so that instances that wake each other, or themselves,
+/// for ever come to an end. What is left is carried out with the next stimulus.
+const DELIVERIES_MAX: usize = 200;
+
 /// When every test begins: 2026-01-01T00:00:00Z.
 pub const BEGIN: Timestamp = Timestamp(1_767_225_600_000);
 
@@ -40,6 +44,8 @@ pub struct Kept {
     pub effects: Vec<Effect>,
     /// Its last answer to an HTTP request.
     pub response: Option<HttpResponse>,
+    /// How often it was saved.
+    pub commits: usize,
 }
 
 impl Kept {
@@ -61,12 +67,27 @@ pub struct Task {
     pub payload: Value,
 }
 
-/// An event that nobody waited for yet.
+/// Whom a stimulus is for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Addressee {
+    /// Only instances with this correlation id.
+    pub correlation_id: Option<String>,
+    /// Only this instance.
+    pub instance: Option<InstanceId>,
+}
+
+impl Addressee {
+    fn is(&self, instance: &Instance) -> bool {
+        self.instance.as_ref().is_none_or(|id| *id == instance.id)
+            && (self.correlation_id.is_none() || self.correlation_id == instance.correlation_id)
+    }
+}
+
+/// A stimulus that nobody waited for yet.
 #[derive(Debug, Clone)]
 struct Letter {
-    name: String,
-    hashed: Value,
-    correlation_id: Option<String>,
+    hash: String,
+    to: Addressee,
     input: Map<String, Value>,
 }
 
@@ -95,7 +116,7 @@ pub struct Host {
     pub has_http_request: bool,
     inbox: Vec<Letter>,
     pending: VecDeque<(InstanceId, Effect)>,
-    depth: usize,
+    depth: u32,
 }
 
 impl Default for Host {
@@ -164,6 +185,7 @@ impl Host {
             journal: Vec::new(),
             effects: Vec::new(),
             response: None,
+            commits: 0,
         });
         self.step(&id, Stimulus::Start);
         Some(id)
@@ -174,14 +196,10 @@ impl Host {
         self.depth += 1;
         let is_changed = self.burst(id, stimulus);
         self.depth -= 1;
-        while self.depth == 0 {
-            let Some((from, effect)) = self.pending.pop_front() else {
-                break;
-            };
-            self.deliver(&from, effect);
-        }
-        if self.depth == 0 && !self.inbox.is_empty() {
-            self.deliver_letters();
+        if self.depth == 0 {
+            self.depth += 1;
+            self.deliver_all();
+            self.depth -= 1;
         }
         is_changed
     }
@@ -207,6 +225,7 @@ impl Host {
             is_changed |= transition.is_changed;
             activities_before += transition.activities;
             kept.bytes = transition.instance.encode(&kept.graph);
+            kept.commits += usize::from(transition.is_changed);
             kept.journal.extend(transition.journal);
             kept.effects.extend(transition.effects.iter().cloned());
             if transition.response.is_some() {
@@ -243,15 +262,14 @@ impl Host {
     /// Moves the clock, firing every timer on the way at its own time.
     pub fn advance_ms(&mut self, ms: i64) {
         let until = self.now.plus_ms(ms);
-        while let Some((due, id, bookmark)) = self.next_timer().filter(|(due, ..)| *due <= until) {
+        for _ in 0..DELIVERIES_MAX {
+            let next = self.next_timer().filter(|(due, ..)| *due <= until);
+            let Some((due, id, bookmark)) = next else {
+                break;
+            };
             self.now = self.now.max(due);
-            self.step(
-                &id,
-                Stimulus::Resume {
-                    bookmark: bookmark.id,
-                    input: Map::new(),
-                },
-            );
+            let (bookmark, input) = (bookmark.id, Map::new());
+            self.step(&id, Stimulus::Resume { bookmark, input });
         }
         self.now = until;
     }
@@ -291,13 +309,16 @@ impl Host {
                     message: "nobody answers in this test".into(),
                 })
             }
+            Request::FindWorkflow { definition_id } => match self.library.find(&definition_id) {
+                Some(_) => Answer::Found,
+                None => Answer::NotStarted {
+                    message: no_such_workflow(&definition_id),
+                },
+            },
             Request::ExecuteWorkflow(child) => {
                 match self.start_as(child.instance.clone(), &child.definition_id, child.start) {
                     None => Answer::NotStarted {
-                        message: format!(
-                            "there is no published workflow `{}`",
-                            child.definition_id
-                        ),
+                        message: no_such_workflow(&child.definition_id),
                     },
                     Some(id) => {
                         let child = self.instance(&id);
@@ -310,4 +331,9 @@ impl Host {
             }
         }
     }
+}
+
+/// What a parent is told of a child that nobody knows.
+fn no_such_workflow(definition_id: &str) -> String {
+    format!("there is no published workflow `{definition_id}`")
 }
