@@ -74,7 +74,7 @@ pub(super) fn hold(cx: &mut Cx<'_, '_>, children: &[Child]) {
 pub(super) fn release(cx: &mut Cx<'_, '_>) -> Vec<Child> {
     let children = match std::mem::take(cx.memory()) {
         Memory::Json(held) => serde_json::from_value::<Vec<Child>>(held).unwrap_or_default(),
-        Memory::None | Memory::Count(_) | Memory::Flow(_) => Vec::new(),
+        Memory::None | Memory::Count(_) | Memory::Flow(_) | Memory::Retry(_) => Vec::new(),
     };
     for child in &children {
         cx.effect(Effect::StartChild(child.clone()));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::activity::flowchart::FlowMemory;
+use crate::call::HttpRequest;
 use crate::graph::NodeIndex;
 use crate::id::ContextId;
 use crate::time::Timestamp;
@@ -34,8 +35,19 @@ pub enum Memory {
     Count(i64),
     /// A flowchart's visits or tokens.
     Flow(Box<FlowMemory>),
+    /// A call that failed and is made again.
+    Retry(Box<Retry>),
     /// Anything else, as JSON.
     Json(Value),
+}
+
+/// A call that failed and is made again after a pause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Retry {
+    /// How often it has been made again.
+    pub attempts: u32,
+    /// The same request each time, under the same key.
+    pub request: HttpRequest,
 }
 
 /// One execution of one activity, begun and not yet ended, or faulted.

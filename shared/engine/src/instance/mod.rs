@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use bookmark::{Bookmark, Wait};
-pub use context::{Context, Local, Memory, Recorded, Work};
+pub use context::{Context, Local, Memory, Recorded, Retry, Work};
 pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;

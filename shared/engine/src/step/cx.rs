@@ -6,7 +6,7 @@ use super::{Fault, Run};
 use crate::call::HttpResponse;
 use crate::definition::convert::text_of;
 use crate::definition::data_type::DataType;
-use crate::graph::{Graph, Node, NodeIndex};
+use crate::graph::{Graph, Node, NodeIndex, Target};
 use crate::id::{ContextId, InstanceId};
 use crate::instance::{Context, Memory};
 use crate::time::{Timestamp, parse_duration_ms};
@@ -240,6 +240,24 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.record_output(self.context, name, value);
     }
 
+    /// The type of what an output of this activity is bound to. `None`: it is bound to nothing.
+    #[must_use]
+    pub fn bound_type(&self, name: &str) -> Option<DataType> {
+        let graph = self.run.graph;
+        let output = self.node().outputs.iter().find(|o| o.name == name)?;
+        match output.target.as_ref()? {
+            Target::Variable(id) => {
+                let (owner, place) = graph.variable(id, self.node)?;
+                let variable = graph.node(owner).variables.get(place)?;
+                Some(variable.data_type.clone())
+            }
+            Target::Output(id) => {
+                let declared = graph.outputs.iter().find(|o| &o.name == id);
+                Some(declared.map_or(DataType::Object, |o| o.data_type.clone()))
+            }
+        }
+    }
+
     /// Sets an output of the workflow this activity is in.
     pub fn set_workflow_output(&mut self, name: &str, value: Value) {
         if self.run.variable_by_name(self.context, name).is_some() {
@@ -262,7 +280,7 @@ impl<'r, 'a> Cx<'r, 'a> {
     pub fn count(&self) -> i64 {
         match self.context().map(|c| &c.memory) {
             Some(Memory::Count(n)) => *n,
-            Some(Memory::None | Memory::Flow(_) | Memory::Json(_)) | None => 0,
+            Some(Memory::None | Memory::Flow(_) | Memory::Retry(_) | Memory::Json(_)) | None => 0,
         }
     }
 

@@ -68,7 +68,7 @@ impl Flowchart {
     fn take(cx: &mut Cx<'_, '_>) -> Box<FlowMemory> {
         match std::mem::take(cx.memory()) {
             Memory::Flow(memory) => memory,
-            Memory::None | Memory::Count(_) | Memory::Json(_) => Box::default(),
+            Memory::None | Memory::Count(_) | Memory::Retry(_) | Memory::Json(_) => Box::default(),
         }
     }
 

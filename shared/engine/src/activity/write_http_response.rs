@@ -1,0 +1,164 @@
+//! `Elsa.WriteHttpResponse`: answers the HTTP request that waits.
+
+use serde_json::{Map, Value};
+
+use super::{Activity, BuiltIn, Descriptor};
+use crate::call::HttpResponse;
+use crate::definition::convert::text_of;
+use crate::http::{Outgoing, status};
+use crate::step::{Cx, Fault, Then};
+
+#[derive(Debug)]
+struct WriteHttpResponse;
+
+pub(crate) fn built_in() -> BuiltIn {
+    BuiltIn {
+        descriptor: Descriptor::new(
+            "Elsa.WriteHttpResponse",
+            "HTTP",
+            "Answers the HTTP request.",
+        )
+        .titled("HTTP Response")
+        .input(
+            "statusCode",
+            "HttpStatusCode",
+            "The status, by name or number.",
+        )
+        .default_value("OK")
+        .hint("dropdown")
+        .input("content", "Object", "The body.")
+        .input(
+            "contentType",
+            "String",
+            "What the body is; text and JSON are told apart if it is not given.",
+        )
+        .input("responseHeaders", "HttpHeaders", "More headers.")
+        .default_value(Value::Object(Map::new())),
+        build: |_, _| Box::new(WriteHttpResponse),
+    }
+}
+
+/// The failure of an activity that would answer a request where none waits.
+pub(super) fn expect_request(cx: &Cx<'_, '_>) -> Result<(), Fault> {
+    if cx.has_http_request() {
+        return Ok(());
+    }
+    let message =
+        "The HTTP context was lost during workflow execution: no HTTP request waits for an answer.";
+    Err(Fault::new("FaultException", message)
+        .with("code", "NoHttpContext")
+        .with("category", "HTTP")
+        .with("type", "System"))
+}
+
+/// The headers of an input: each value, and each of a list of values.
+pub(super) fn headers(cx: &mut Cx<'_, '_>, name: &str) -> Result<Vec<(String, String)>, Fault> {
+    let mut headers = Vec::new();
+    if let Value::Object(map) = cx.input(name)? {
+        for (name, value) in map {
+            match value {
+                Value::Array(values) => {
+                    headers.extend(values.into_iter().map(|v| (name.clone(), text_of(v))))
+                }
+                Value::Null => {}
+                single @ (Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Object(_)) => {
+                    headers.push((name, text_of(single)));
+                }
+            }
+        }
+    }
+    Ok(headers)
+}
+
+impl Activity for WriteHttpResponse {
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        expect_request(cx)?;
+        let text = cx.text("statusCode")?.unwrap_or_default();
+        let status = status(&text).ok_or_else(|| {
+            Fault::new(
+                "InvalidInput",
+                format!("`{text}` is no HTTP status; give one such as OK or 404"),
+            )
+        })?;
+        let content = cx.input("content")?;
+        let content_type = cx.text("contentType")?;
+        let outgoing = Outgoing::of(&content, content_type.as_deref());
+        let mut headers = headers(cx, "responseHeaders")?;
+        let has_type = headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if !outgoing.content_type.is_empty() && !has_type {
+            headers.insert(0, ("content-type".into(), outgoing.content_type));
+        }
+        cx.respond(HttpResponse {
+            status,
+            headers,
+            body: outgoing.body,
+        });
+        Ok(Then::DONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::activity::scenario::{Scenario, literal};
+    use crate::instance::SubStatus;
+
+    fn answered(activity: Value, has_request: bool) -> Scenario {
+        let mut scenario = Scenario::of(activity);
+        scenario.has_http_request = has_request;
+        scenario.start()
+    }
+
+    #[test]
+    fn the_request_is_answered() {
+        let activity = json!({
+            "type": "Elsa.WriteHttpResponse", "statusCode": literal("Created"), "content": literal(json!({ "Id": 1 })),
+            "responseHeaders": literal(json!({ "x-one": "1", "x-many": ["a", "b"] })),
+        });
+        let response = answered(activity, true).response.unwrap();
+        assert_eq!(response.status, 201);
+        assert_eq!(response.body, b"{\"Id\":1}");
+        let headers = [
+            ("content-type", "application/json"),
+            ("x-one", "1"),
+            ("x-many", "a"),
+            ("x-many", "b"),
+        ];
+        assert_eq!(
+            response.headers,
+            headers.map(|(n, v)| (n.to_owned(), v.to_owned()))
+        );
+    }
+
+    #[test]
+    fn without_anything_it_is_an_empty_ok() {
+        let response = answered(json!({ "type": "Elsa.WriteHttpResponse" }), true)
+            .response
+            .unwrap();
+        assert_eq!(
+            (response.status, response.headers.len(), response.body.len()),
+            (200, 0, 0)
+        );
+    }
+
+    #[test]
+    fn without_a_request_it_is_an_incident() {
+        let scenario = answered(json!({ "type": "Elsa.WriteHttpResponse" }), false);
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+        let exception = scenario.instance.incidents[0].exception.as_ref().unwrap();
+        assert_eq!(exception.metadata["code"], json!("NoHttpContext"));
+        assert_eq!(scenario.response, None);
+    }
+
+    #[test]
+    fn a_status_that_there_is_not_is_an_incident() {
+        let activity = json!({ "type": "Elsa.WriteHttpResponse", "statusCode": literal("Fine") });
+        assert!(answered(activity, true).incidents()[0].contains("`Fine`"));
+    }
+}

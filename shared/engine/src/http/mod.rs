@@ -1,0 +1,24 @@
+//! HTTP as activities see it: the request that arrived, bodies as values and values as bodies, files, limits.
+//!
+//! Nothing here talks to anybody. What arrives comes in as plain JSON (see [`Arrived`]), what leaves goes out as a
+//! call or an answer.
+
+mod arrived;
+mod content;
+mod delivery;
+mod file;
+mod form;
+mod outgoing;
+mod rules;
+mod status;
+mod zip;
+
+pub use arrived::{Arrived, HTTP_CONTEXT};
+pub use file::File;
+pub use rules::{Rejection, Rules};
+
+pub(crate) use content::{content, text};
+pub(crate) use delivery::{delivery, entity_tag};
+pub(crate) use outgoing::Outgoing;
+pub(crate) use status::status;
+pub(crate) use zip::archive;
