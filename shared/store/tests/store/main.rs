@@ -14,7 +14,6 @@ mod cost;
 mod create;
 mod definitions;
 mod journal;
-mod layout;
 mod lease;
 mod list;
 mod lost_answers;
