@@ -41,7 +41,9 @@ pub fn validate(graph: &Graph, environment: &Environment<'_>) -> Vec<Problem> {
                 continue;
             }
             problems.push(Problem {
-                path: format!("activity `{activity_id}`"),
+                path: graph
+                    .trigger_path(&activity_id)
+                    .map_or_else(|| format!("activity `{activity_id}`"), str::to_owned),
                 code: "badTrigger",
                 message: fault.message,
                 is_error: true,

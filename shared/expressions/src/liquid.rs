@@ -9,8 +9,6 @@ mod comparison;
 mod expression;
 mod filter;
 mod global;
-mod items;
-mod node;
 mod render;
 mod template;
 mod token;

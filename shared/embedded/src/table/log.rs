@@ -223,3 +223,114 @@ impl State {
         self.readers.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use rusqlite::Connection;
+
+    use super::*;
+
+    type Answer = Result<(), TableError>;
+
+    /// Tells what it was answered.
+    struct Told(mpsc::Sender<Answer>);
+
+    impl Job for Told {
+        fn carry_out(&mut self, _connection: &Connection) -> rusqlite::Result<usize> {
+            Ok(1)
+        }
+
+        fn answer(self: Box<Self>) {
+            self.0.send(Ok(())).unwrap();
+        }
+
+        fn refuse(self: Box<Self>, error: TableError) {
+            self.0.send(Err(error)).unwrap();
+        }
+    }
+
+    fn told() -> (Vec<Box<dyn Job>>, mpsc::Receiver<Answer>) {
+        let (sender, answer) = mpsc::channel();
+        (vec![Box::new(Told(sender))], answer)
+    }
+
+    /// A log over a file that the system syncs, or one that it refuses to.
+    fn log(can_sync: bool) -> (tempfile::TempDir, Arc<Log>, JoinHandle<()>) {
+        let folder = tempfile::tempdir().unwrap();
+        let wal = folder.path().join("file-wal");
+        if can_sync {
+            File::create(wal).unwrap();
+        } else {
+            #[cfg(unix)]
+            std::os::unix::fs::symlink("/dev/null", wal).unwrap();
+        }
+        let (log, thread) = Log::start(&folder.path().join("file")).unwrap();
+        (folder, log, thread)
+    }
+
+    fn close(log: &Log, thread: JoinHandle<()>) {
+        log.close();
+        thread.join().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_read_waits_for_the_fsync_of_what_it_saw() {
+        let (_folder, log, thread) = log(true);
+        let [ahead, other] = ["ahead", "other"].map(|name| log.partition(name));
+        log.announce([ahead]);
+        assert!(log.is_ahead(&[other, ahead]) && !log.is_ahead(&[other]));
+        // Others do not wait.
+        log.settled(Some(other)).await.unwrap();
+        let waiting = tokio::spawn({
+            let log = Arc::clone(&log);
+            async move { log.settled(Some(ahead)).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished(), "nothing was synced yet");
+        let (jobs, answer) = told();
+        log.hand_over(true, jobs);
+        waiting.await.unwrap().unwrap();
+        answer.recv().unwrap().unwrap();
+        assert!(!log.is_ahead(&[ahead]));
+        log.settled(None).await.unwrap();
+        close(&log, thread);
+    }
+
+    #[tokio::test]
+    async fn closing_answers_all_that_was_handed_over() {
+        let (_folder, log, thread) = log(true);
+        let (jobs, answer) = told();
+        log.announce([log.partition("p")]);
+        log.hand_over(true, jobs);
+        close(&log, thread);
+        answer.recv().unwrap().unwrap();
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_failed_fsync_acknowledges_nothing_and_ends_all_writing() {
+        let (_folder, log, thread) = log(false);
+        let ahead = log.partition("ahead");
+        log.announce([ahead]);
+        let waiting = tokio::spawn({
+            let log = Arc::clone(&log);
+            async move { log.settled(Some(ahead)).await }
+        });
+        tokio::task::yield_now().await;
+        let (jobs, answer) = told();
+        log.hand_over(true, jobs);
+        let error = answer.recv().unwrap().unwrap_err();
+        assert!(matches!(error, TableError::Unknown(_)), "{error:?}");
+        let error = waiting.await.unwrap().unwrap_err();
+        assert!(matches!(error, TableError::Unusable(..)), "{error:?}");
+        assert!(log.broken().is_some());
+        // Later on, too: of what the disk did not take nobody is told.
+        assert!(log.settled(Some(ahead)).await.is_err());
+        let (jobs, answer) = told();
+        log.hand_over(false, jobs);
+        assert!(answer.recv().unwrap().is_err());
+        close(&log, thread);
+    }
+}

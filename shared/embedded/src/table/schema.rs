@@ -32,7 +32,8 @@ const BUSY_WAIT: Duration = Duration::from_secs(2);
 /// The bytes of a page; SQLite's own default, and the unit of [`Options::size_bytes_max`].
 const PAGE_BYTES: u64 = 4_096;
 
-const TABLES: &str = "
+/// The tables and their indexes.
+pub(super) const TABLES: &str = "
     CREATE TABLE items (
         id INTEGER PRIMARY KEY,
         pk TEXT NOT NULL,

@@ -132,3 +132,70 @@ impl Names {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dormouse_store::table::Key;
+    use rusqlite::{Connection, params_from_iter};
+
+    use super::super::schema::TABLES;
+    use super::*;
+
+    /// The cost of a page must not grow with the table: each query goes straight to its first row, and reads
+    /// on in the order of an index.
+    #[test]
+    fn every_query_is_answered_from_an_index_in_its_order() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLES).unwrap();
+        let indexes = [None, Some(Index::One), Some(Index::Two), Some(Index::Three)];
+        for index in indexes {
+            for [from, until] in [["", ""], ["b", ""], ["", "y"], ["b", "y"]] {
+                for (descending, has_cursor) in
+                    [(false, false), (false, true), (true, false), (true, true)]
+                {
+                    let key = index.map(|_| Key::new("p", "s"));
+                    let cursor = Cursor {
+                        sort: "m".to_owned(),
+                        key,
+                    };
+                    let query = Query {
+                        index,
+                        from: from.to_owned(),
+                        until: until.to_owned(),
+                        descending,
+                        cursor: has_cursor.then(|| cursor.encode()),
+                        ..Query::prefix("p", "")
+                    };
+                    let plan = plan(&connection, &Select::of(&query).unwrap());
+                    let name = match index {
+                        None => "items_key",
+                        Some(Index::One) => "items_g1",
+                        Some(Index::Two) => "items_g2",
+                        Some(Index::Three) => "items_g3",
+                    };
+                    let is_bounded = !from.is_empty() || !until.is_empty() || has_cursor;
+                    assert!(plan.starts_with("SEARCH items USING"), "{query:?}: {plan}");
+                    assert!(plan.contains(name), "{query:?}: {plan}");
+                    assert_eq!(
+                        plan.contains('>') || plan.contains('<'),
+                        is_bounded,
+                        "{plan}"
+                    );
+                    assert!(!plan.contains("TEMP B-TREE"), "{query:?}: {plan}");
+                }
+            }
+        }
+    }
+
+    fn plan(connection: &Connection, select: &Select) -> String {
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {}", select.sql))
+            .unwrap();
+        let rows = statement
+            .query_map(params_from_iter(select.parameters()), |row| {
+                row.get::<_, String>(3)
+            })
+            .unwrap();
+        rows.collect::<Result<Vec<_>, _>>().unwrap().join("; ")
+    }
+}

@@ -20,10 +20,12 @@ use super::operation::{Done, OperationError};
 /// Requests in one transaction at most; the rest waits for the next.
 const GROUP_MAX: usize = 256;
 
-/// Changed rows after which the log is moved into the main file: about 32 MiB of log. Everybody waits for the
-/// move, some 30 ms; less often it would take longer, and so would the next start after a crash, which reads
-/// the whole log.
-const LOG_ROWS_MAX: usize = 8_000;
+/// Pages of the log after which it is moved into the main file: 16 MiB. Everybody waits for the move, some 20 ms;
+/// less often it would take longer, and so would the next start after a crash, which reads the whole log.
+const LOG_PAGES_MAX: usize = 4_096;
+
+/// Pages that a changed row takes in the log, until the first move has told: SQLite does not say before.
+const PAGES_PER_ROW: usize = 3;
 
 /// Without requests for so long, the log is moved at leisure.
 const LEISURE: Duration = Duration::from_secs(2);
@@ -73,6 +75,7 @@ impl Writer {
             waiting,
             log,
             log_rows: 0,
+            log_rows_max: LOG_PAGES_MAX / PAGES_PER_ROW,
             broken: None,
         };
         let run = move || {
@@ -156,6 +159,8 @@ struct Work {
     log: Arc<Log>,
     /// Rows changed since the log was last moved.
     log_rows: usize,
+    /// Changed rows after which it is moved: as many as should take [`LOG_PAGES_MAX`].
+    log_rows_max: usize,
     /// Why nothing can be written any more.
     broken: Option<Failure>,
 }
@@ -173,7 +178,7 @@ impl Work {
                         .for_each(|request| request.job.refuse(not_done.error()));
                 }
             }
-            if self.log_rows > LOG_ROWS_MAX {
+            if self.log_rows > self.log_rows_max {
                 self.move_log("PASSIVE");
             }
         }
@@ -263,11 +268,15 @@ impl Work {
         let moved =
             self.connection
                 .query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
-                    Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+                    Ok((row.get::<_, usize>(1)?, row.get::<_, usize>(2)?))
                 });
         match moved {
             Ok((pages, moved)) => {
                 tracing::debug!(rows = self.log_rows, pages, moved, "moved the log");
+                // A short log tells little: what is common to all of its groups weighs too much in it.
+                if pages > LOG_PAGES_MAX / 4 {
+                    self.log_rows_max = LOG_PAGES_MAX * self.log_rows.max(1) / pages;
+                }
             }
             Err(error) => tracing::warn!(%error, "could not move the log into the main file"),
         }

@@ -42,6 +42,7 @@ pub struct Builder<'a> {
     pub(super) depth: usize,
     pub(super) counters: BTreeMap<String, u32>,
     pub(super) ids: BTreeSet<String>,
+    pub(super) trigger_paths: BTreeMap<String, String>,
 }
 
 impl Graph {
@@ -67,6 +68,7 @@ impl Graph {
             depth: 0,
             counters: BTreeMap::new(),
             ids: BTreeSet::new(),
+            trigger_paths: BTreeMap::new(),
         };
         builder.workflow(definition, None);
         builder.finish(definition)
@@ -235,6 +237,10 @@ impl<'a> Builder<'a> {
         node.outputs = facts.outputs;
         node.variables = facts.variables;
         node.can_start_workflow = flag("canStartWorkflow");
+        if node.can_start_workflow {
+            let path = self.path.clone();
+            self.trigger_paths.entry(node.id.clone()).or_insert(path);
+        }
         node.run_asynchronously = flag("runAsynchronously");
         node.merge_mode = custom_fields.text("mergeMode");
         node.commit = activity::node_commit(custom_fields.text("commitStrategyName").as_deref());

@@ -51,6 +51,7 @@ impl Builder<'_> {
             missing: self.missing,
             by_node_id,
             by_activity_id,
+            trigger_paths: self.trigger_paths,
             variables: declared,
         }
     }

@@ -174,6 +174,8 @@ pub struct Graph {
     pub missing: Vec<Reference>,
     by_node_id: BTreeMap<String, NodeIndex>,
     by_activity_id: BTreeMap<String, NodeIndex>,
+    /// JSON paths of activities that may start instances, by id.
+    trigger_paths: BTreeMap<String, String>,
     variables: BTreeMap<String, (NodeIndex, usize)>,
 }
 
@@ -222,6 +224,12 @@ impl Graph {
             at = node.parent;
         }
         Some(found)
+    }
+
+    /// The JSON path of an activity that may start instances.
+    #[must_use]
+    pub fn trigger_path(&self, activity_id: &str) -> Option<&str> {
+        self.trigger_paths.get(activity_id).map(String::as_str)
     }
 
     /// Whether `inner` is `outer` or somewhere inside it.

@@ -28,7 +28,6 @@ pub(super) struct Outcome {
 
 /// Runs a plan over a scope.
 pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outcome {
-    realm.collect_garbage();
     realm.current.begin();
     let (value, swept) = lend(scope, || {
         if plan.is_private {
@@ -92,11 +91,9 @@ fn settle(
 ) -> std::result::Result<Value, EvaluationError> {
     let budget = &realm.current.budget;
     if let Err(EvaluationError::Thrown { message, .. }) = &value {
-        // Without memory even for an error, the interpreter throws null, nothing, or an error without words.
-        // Null can also be thrown by a script.
+        // Without memory even for an error, the interpreter throws null or nothing. So can a script.
         let throws = plan.source.contains("throw") || plan.source.contains("reject");
-        let is_bare = matches!(message.as_str(), "[uninitialized]" | "InternalError");
-        if is_bare || message == "null" && !throws {
+        if message == "[uninitialized]" || message == "null" && !throws {
             budget.reach(Reached::Memory);
         }
     }

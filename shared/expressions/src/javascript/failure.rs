@@ -29,24 +29,13 @@ pub(super) fn explain(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> Evaluatio
     }
 }
 
-/// The error of a text that is no program. It was read with a line of ours behind its `lines`.
-pub(super) fn syntax_error(
-    ctx: &Ctx<'_>,
-    error: Error,
-    budget: &Budget,
-    lines: u32,
-) -> EvaluationError {
+/// The error of a text that is no program.
+pub(super) fn syntax_error(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> EvaluationError {
     match explain(ctx, error, budget) {
-        EvaluationError::Thrown { message, stack } => match stack.as_deref().and_then(line_of) {
-            Some(line) if line > lines => {
-                let message = "SyntaxError: unexpected end of the script".to_owned();
-                EvaluationError::Syntax {
-                    message,
-                    line: Some(lines),
-                }
-            }
-            line => EvaluationError::Syntax { message, line },
-        },
+        EvaluationError::Thrown { message, stack } => {
+            let line = stack.as_deref().and_then(line_of);
+            EvaluationError::Syntax { message, line }
+        }
         other @ (EvaluationError::Syntax { .. } | EvaluationError::Limit { .. }) => other,
     }
 }

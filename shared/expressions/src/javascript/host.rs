@@ -226,7 +226,7 @@ pub(super) fn accessor_function<'js>(
             ctx.clone(),
             move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
                 let variable = current.scope(&ctx, |scope| accessor::variable(scope, &suffix))?;
-                let (variable, _) = variable.ok_or_else(|| undefined(&ctx, &name))?;
+                let variable = variable.ok_or_else(|| undefined(&ctx, &name))?;
                 write(&ctx, &current, &variable, value.0)
             },
         )

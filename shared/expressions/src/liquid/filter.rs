@@ -73,9 +73,7 @@ impl<'a> Input<'a> {
         match self.value {
             Value::Array(items) => items,
             Value::Null => &[],
-            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-                std::slice::from_ref(self.value)
-            }
+            single => std::slice::from_ref(single),
         }
     }
 

@@ -14,6 +14,7 @@ mod cost;
 mod create;
 mod definitions;
 mod journal;
+mod layout;
 mod lease;
 mod list;
 mod lost_answers;

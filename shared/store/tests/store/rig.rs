@@ -21,7 +21,7 @@ use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
 };
-use dormouse_store::{MemoryTable, Store, Tenant};
+use dormouse_store::{MemoryTable, MeteredTable, Store, Tenant};
 
 /// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,22 +39,21 @@ pub(crate) enum Fault {
 /// What calls cost, in units as DynamoDB counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    pub(crate) calls: usize,
-    pub(crate) writes: usize,
-    pub(crate) index_writes: usize,
-    pub(crate) reads: usize,
+    pub(crate) calls: u64,
+    pub(crate) writes: u64,
+    pub(crate) index_writes: u64,
+    pub(crate) reads: u64,
 }
 
 /// What happens right before a write.
 type Hook = Box<dyn FnOnce(&MemoryTable) + Send>;
 
 /// The table under test's feet.
-#[derive(Default)]
 pub(crate) struct RigTable {
-    pub(crate) memory: MemoryTable,
+    pub(crate) memory: Arc<MemoryTable>,
+    meter: MeteredTable,
     faults: Mutex<VecDeque<Fault>>,
     calls: Mutex<Vec<String>>,
-    cost: Mutex<Cost>,
     before_write: Mutex<Option<Hook>>,
 }
 
@@ -62,7 +61,6 @@ impl RigTable {
     /// Counts a call, and answers what is to happen to it.
     fn call(&self, name: String, may_fail: bool) -> Fault {
         self.calls.lock().unwrap().push(name);
-        self.cost.lock().unwrap().calls += 1;
         if may_fail {
             self.faults
                 .lock()
@@ -75,42 +73,6 @@ impl RigTable {
     }
 }
 
-impl RigTable {
-    /// Charges for what was read.
-    fn charge_read<'a>(&self, items: impl IntoIterator<Item = &'a Item>) {
-        let bytes: usize = items.into_iter().map(Item::size_bytes).sum();
-        self.cost.lock().unwrap().reads += bytes.div_ceil(4_096).max(1);
-    }
-
-    /// Charges for writes that happened, or were refused.
-    async fn charge_writes(&self, keys: &[&Key], before: Vec<Option<Item>>) {
-        let price = if keys.len() > 1 { 2 } else { 1 };
-        for (key, before) in keys.iter().zip(before) {
-            let after = self.memory.get(key).await.unwrap();
-            let size = |item: &Option<Item>| item.as_ref().map_or(0, Item::size_bytes);
-            let kib = size(&before).max(size(&after)).div_ceil(1_024).max(1);
-            let entry = |item: &Option<Item>, index| {
-                let item = item.as_ref()?;
-                let key = item.index_key(index)?.map(str::to_owned);
-                Some((key, item.clone().projected(index)))
-            };
-            let mut cost = self.cost.lock().unwrap();
-            cost.writes += price * kib;
-            for index in dormouse_store::table::Index::EVERY {
-                cost.index_writes += usize::from(entry(&before, index) != entry(&after, index));
-            }
-        }
-    }
-
-    async fn items(&self, keys: &[&Key]) -> Vec<Option<Item>> {
-        let mut items = Vec::new();
-        for key in keys {
-            items.push(self.memory.get(key).await.unwrap());
-        }
-        items
-    }
-}
-
 fn lost() -> TableError {
     TableError::Unknown("the answer was lost".into())
 }
@@ -119,16 +81,12 @@ fn lost() -> TableError {
 impl Table for RigTable {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
         self.call("get".into(), false);
-        let item = self.memory.get(key).await?;
-        self.charge_read(&item);
-        Ok(item)
+        self.meter.get(key).await
     }
 
     async fn query(&self, query: &Query) -> Result<Page, TableError> {
         self.call("query".into(), false);
-        let page = self.memory.query(query).await?;
-        self.charge_read(&page.items);
-        Ok(page)
+        self.meter.query(query).await
     }
 
     async fn update(
@@ -138,16 +96,13 @@ impl Table for RigTable {
         condition: &Condition,
         durability: Durability,
     ) -> Result<Updated, TableError> {
-        let before = self.items(&[key]).await;
-        let update = || self.memory.update(key, changes, condition, durability);
-        let updated = match self.call("update".into(), true) {
+        let update = || self.meter.update(key, changes, condition, durability);
+        match self.call("update".into(), true) {
             Fault::None => update().await,
             Fault::LoseAnswer => update().await.and(Err(lost())),
             Fault::LoseCall => Err(lost()),
             Fault::Busy => Err(TableError::Busy),
-        };
-        self.charge_writes(&[key], before).await;
-        updated
+        }
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
@@ -155,16 +110,12 @@ impl Table for RigTable {
         if let Some(hook) = hook {
             hook(&self.memory);
         }
-        let keys: Vec<_> = writes.iter().map(Write::key).collect();
-        let before = self.items(&keys).await;
-        let written = match self.call(format!("write {}", writes.len()), true) {
-            Fault::None => self.memory.write(writes).await,
-            Fault::LoseAnswer => self.memory.write(writes).await.and(Err(lost())),
+        match self.call(format!("write {}", writes.len()), true) {
+            Fault::None => self.meter.write(writes).await,
+            Fault::LoseAnswer => self.meter.write(writes).await.and(Err(lost())),
             Fault::LoseCall => Err(lost()),
             Fault::Busy => Err(TableError::Busy),
-        };
-        self.charge_writes(&keys, before).await;
-        written
+        }
     }
 }
 
@@ -210,7 +161,14 @@ pub(crate) fn rig() -> Rig {
 }
 
 pub(crate) fn rig_with(change: impl FnOnce(&mut StoreConfig)) -> Rig {
-    let table = Arc::new(RigTable::default());
+    let memory = Arc::new(MemoryTable::new());
+    let table = Arc::new(RigTable {
+        meter: MeteredTable::new(memory.clone()),
+        memory,
+        faults: Mutex::default(),
+        calls: Mutex::default(),
+        before_write: Mutex::default(),
+    });
     let blobs = Arc::new(MemoryBlobs::default());
     let mut config = StoreConfig::dynamo();
     change(&mut config);
@@ -288,7 +246,14 @@ impl Rig {
 
     /// The cost since the last time it was asked.
     pub(crate) fn cost(&self) -> Cost {
-        std::mem::take(&mut *self.table.cost.lock().unwrap())
+        let usage = self.table.meter.reset();
+        let (total, half_units) = (usage.total(), usage.total().read_half_units);
+        Cost {
+            calls: total.calls,
+            writes: total.write_units,
+            index_writes: total.index_write_units,
+            reads: half_units.div_ceil(2),
+        }
     }
 
     pub(crate) fn try_create(&self, id: &str, commit: &Commit) -> Created {

@@ -66,9 +66,6 @@
   const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
   const daysIn = (year, month) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-  // Marks a call that gives milliseconds and offset: ticks of .NET are more than a double can count.
-  const exactly = Symbol('exactly');
-
   // What DateTime and DateTimeOffset share: an instant, seen at an offset from UTC in minutes.
   class Instant {
     #ms;
@@ -154,13 +151,12 @@
   class DateTime extends Instant {
     constructor(...parts) {
       const [first] = parts;
-      if (first === exactly) super(parts[1], 0);
-      else if (parts.length === 0) super(-62135596800000, 0);
+      if (parts.length === 0) super(-62135596800000, 0);
       else if (parts.length === 1 && typeof first === 'number') super(first / 10000 - 62135596800000, 0);
       else if (parts.length === 1) super(Number(new Date(first)), 0);
       else super(fromParts(...parts), 0);
     }
-    static of(ms) { return new DateTime(exactly, ms); }
+    static of(ms) { return new DateTime((ms + 62135596800000) * 10000); }
     static Parse(text) { return DateTime.of(Date.parse(text)); }
     static get Today() { return DateTime.UtcNow.Date; }
     static DaysInMonth(year, month) { return daysIn(year, month); }
@@ -174,8 +170,7 @@
       const [first, second] = parts;
       const span = parts.at(-1);
       const offset = span instanceof TimeSpan ? span.TotalMinutes : 0;
-      if (first === exactly) super(second, parts[2]);
-      else if (parts.length <= 2 && (typeof first !== 'number' || second instanceof TimeSpan)) {
+      if (parts.length <= 2 && (typeof first !== 'number' || second instanceof TimeSpan)) {
         const local = typeof first === 'number' ? first / 10000 - 62135596800000 : Number(new Date(first));
         super(local - offset * minute, offset);
       } else {
@@ -183,7 +178,9 @@
         super(fromParts(...numbers) - offset * minute, offset);
       }
     }
-    static of(ms, offset = 0) { return new DateTimeOffset(exactly, ms, offset); }
+    static of(ms, offset = 0) {
+      return new DateTimeOffset((ms + offset * minute + 62135596800000) * 10000, TimeSpan.FromMinutes(offset));
+    }
     static Parse(text) {
       const zone = zoned(text);
       const sign = zone && zone[1].startsWith('-') ? -1 : 1;

@@ -58,14 +58,10 @@
     getOwnPropertyDescriptor((function () { 'use strict'; return arguments; })(), 'callee').get,
   ];
 
-  const { freeze } = Object;
   const seen = new Set();
   const pending = [...hidden];
   const visit = (value) => {
-    if (typeof value === 'function') {
-      // Most of all are plain functions, with a length and a name and nothing behind them.
-      if (ownKeys(value).length === 2) freeze(value); else pending.push(value);
-    } else if (typeof value === 'object' && value !== null) pending.push(value);
+    if ((typeof value === 'object' && value !== null) || typeof value === 'function') pending.push(value);
   };
   // The global object itself stays open, for scripts that assign undeclared names; its contents do not.
   for (const key of ownKeys(globalThis)) {
@@ -84,8 +80,10 @@
     visit(getPrototypeOf(object));
     for (const key of ownKeys(object)) {
       const descriptor = getOwnPropertyDescriptor(object, key);
-      if ('value' in descriptor) visit(descriptor.value); else { visit(descriptor.get); visit(descriptor.set); }
+      visit(descriptor.value);
+      visit(descriptor.get);
+      visit(descriptor.set);
     }
-    freeze(object);
+    if (!ArrayBuffer.isView(object)) Object.freeze(object);
   }
 }

@@ -1,0 +1,172 @@
+//! The layout as it is stored: keys, attributes and bodies of every item kind, byte for byte. What is stored must stay
+//! readable for ever, so a difference here is a new format and needs a new format number, not a new golden file.
+
+use bytes::Bytes;
+use dormouse_store::commit::Commit;
+use dormouse_store::create::{Created, NewInstance};
+use dormouse_store::dead_letter::{DeadLetter, Letter};
+use dormouse_store::definition::VersionInfo;
+use dormouse_store::idempotency::Answer;
+use dormouse_store::outbox::Effect;
+use dormouse_store::publish::{Draft, Publication};
+use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::route::Route;
+use dormouse_store::timer::Timer;
+use dormouse_store::trigger::NewTrigger;
+use dormouse_store::uniqueness::Claim;
+
+use crate::rig::{Rig, bookmark, commit, event_bookmark, now, rig_with};
+
+fn definition(rig: &Rig) {
+    let draft = Draft {
+        definition_id: "order".into(),
+        info: VersionInfo {
+            version: 1,
+            version_id: "order:1".into(),
+            name: "Order".into(),
+            description: "d".into(),
+            created_ms: 5,
+            extra: Bytes::from_static(b"x"),
+        },
+        body: Bytes::from_static(b"{}"),
+        uses: ["child".to_owned()].into(),
+        expected_revision: 0,
+    };
+    let trigger = NewTrigger {
+        hash: "H".into(),
+        activity_id: "start".into(),
+        name: "Elsa.Event".into(),
+        payload: Bytes::from_static(b"p"),
+    };
+    let route = Route {
+        template: "orders/{id}".into(),
+        method: "get".into(),
+    };
+    let publication = Publication {
+        draft,
+        type_name: Some("Order".into()),
+        triggers: vec![trigger],
+        routes: vec![route],
+    };
+    now(rig.store.publish(&rig.tenant, &publication)).unwrap();
+}
+
+fn effect() -> Effect {
+    Effect {
+        id: "i/1/0".into(),
+        body: Bytes::from_static(b"e"),
+    }
+}
+
+fn instances(rig: &Rig) {
+    let timer = Timer {
+        tenant: rig.tenant.clone(),
+        id: "t".into(),
+        due_ms: 9_000,
+        body: Bytes::from_static(b"b"),
+    };
+    let effect = effect();
+    let mut first = Commit {
+        pinned: Some(Bytes::from_static(b"pin")),
+        bookmarks_added: vec![bookmark("b1"), event_bookmark("b2", "H")],
+        effects: vec![effect.clone()],
+        continuation: Some(effect.clone()),
+        timers_set: vec![timer.set().unwrap()],
+        event_id: Some("event".into()),
+        answer: Some(Answer {
+            key: "key".into(),
+            expires_ms: 90_000,
+            request: Bytes::from_static(b"r"),
+            answer: Bytes::from_static(b"a"),
+        }),
+        keep_until_ms: Some(31_000),
+        ..commit("0123456789")
+    };
+    first.summary.name = Some("n".into());
+    first.summary.correlation_id = Some("7".into());
+    first.summary.parent_id = Some("p".into());
+    let claims = [
+        Claim::Definition("order".into()),
+        Claim::Correlation("7".into()),
+    ];
+    let new = NewInstance {
+        instance_id: "i",
+        owner: "node-1",
+        claims: &claims,
+    };
+    let created = now(rig.store.create(&rig.tenant, &new, &first)).unwrap();
+    assert!(matches!(created, Created::Done { .. }));
+    rig.create(
+        "small",
+        &Commit {
+            journal: Vec::new(),
+            ..commit("s")
+        },
+    );
+}
+
+fn stimuli_and_letters(rig: &Rig) {
+    let queued = QueuedStimulus {
+        id: "q".into(),
+        hash: "H".into(),
+        instance_id: Some("i".into()),
+        bookmark_id: Some("b".into()),
+        correlation_id: Some("7".into()),
+        activity_instance_id: Some("a".into()),
+        created_ms: 1,
+        expires_ms: 2,
+        payload: Bytes::from_static(b"p"),
+    };
+    now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap();
+    let letters = [
+        Letter::Stimulus {
+            id: "q".into(),
+            hash: "H".into(),
+            stimulus: queued,
+        },
+        Letter::Effects {
+            source: "i".into(),
+            commit: 1,
+            effects: vec![effect()],
+        },
+        Letter::Message(Bytes::from_static(b"m")),
+    ];
+    for (n, letter) in letters.into_iter().enumerate() {
+        let letter = DeadLetter {
+            id: n.to_string(),
+            at_ms: 3,
+            reason: "r".into(),
+            attempts: 1,
+            letter,
+        };
+        now(rig.store.put_dead_letter(&rig.tenant, &letter)).unwrap();
+    }
+}
+
+#[test]
+fn what_is_stored_is_stored_as_it_always_was() {
+    let rig = rig_with(|config| {
+        config.state_inline_max = 5;
+        config.journal_inline_max = 40;
+        config.compress_from = usize::MAX;
+    });
+    definition(&rig);
+    instances(&rig);
+    stimuli_and_letters(&rig);
+    let mut text = String::new();
+    for item in rig.table.memory.items() {
+        text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));
+        for (name, value) in &item.attributes {
+            text.push_str(&format!("    {name} {value:?}\n"));
+        }
+    }
+    let golden = include_str!("layout.golden");
+    for (now, then) in text.lines().zip(golden.lines()) {
+        assert_eq!(now, then);
+    }
+    assert_eq!(
+        text.lines().count(),
+        golden.lines().count(),
+        "all of it:\n{text}"
+    );
+}
