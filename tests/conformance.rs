@@ -16,7 +16,10 @@ mod conformance {
     mod children;
     mod containers;
     mod corpus;
+    mod corpus_children;
     mod corpus_runs;
     mod flowcharts;
+    mod http;
+    mod rows;
     mod waiting;
 }

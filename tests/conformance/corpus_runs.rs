@@ -1,6 +1,5 @@
 //! What Elsa's own tests expect of its real files.
 
-use dormouse_engine::graph::ROOT;
 use dormouse_engine::instance::{Start, SubStatus};
 use dormouse_engine::journal::Event;
 use dormouse_engine::step::Environment;
@@ -10,7 +9,7 @@ use dormouse_tests::{Scenario, Seen, corpus, finished};
 use serde_json::{Value, json};
 
 /// A file by the end of its name, and others that it uses. `None`: there is no corpus.
-fn given(ending: &str, others: &[&str]) -> Option<Scenario> {
+pub(super) fn given(ending: &str, others: &[&str]) -> Option<Scenario> {
     let mut it = Scenario::of_json(&corpus::file(ending)?);
     for other in others {
         it = it.with_json(&corpus::file(other)?);
@@ -18,7 +17,7 @@ fn given(ending: &str, others: &[&str]) -> Option<Scenario> {
     Some(it)
 }
 
-fn finishes(ending: &str, others: &[&str]) -> Option<Seen> {
+pub(super) fn finishes(ending: &str, others: &[&str]) -> Option<Seen> {
     let seen = given(ending, others)?.start();
     assert_eq!(seen.sub_status, SubStatus::Finished, "{ending}: {seen:#?}");
     Some(seen)
@@ -189,73 +188,6 @@ pub(crate) fn nobody_uses_the_outermost_workflow() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-const EXECUTE: &str = "ExecuteWorkflow__Workflows__";
-
-fn execute(parent: &str, child: &str) -> Option<Scenario> {
-    given(
-        &format!("{EXECUTE}{parent}.json"),
-        &[&format!("{EXECUTE}{child}.json")],
-    )
-}
-
-#[test]
-pub(crate) fn an_executed_child_runs_although_nobody_waits() {
-    let Some(mut it) = execute("parent-no-wait", "child-workflow") else {
-        return;
-    };
-    let lines = [
-        "Parent: Before child",
-        "Child: Executing",
-        "Parent: After child",
-    ];
-    it.start().shows(SubStatus::Finished, &lines);
-    let child = &it.host.instances_of("child-workflow")[0];
-    assert_eq!(
-        child.properties["ParentInstanceId"],
-        json!(it.id().as_str())
-    );
-}
-
-#[test]
-pub(crate) fn an_executed_child_receives_an_object() {
-    let Some(mut it) = execute("parent-with-input", "child-with-input") else {
-        return;
-    };
-    it.start()
-        .shows(SubStatus::Finished, &["Child received: Hello from parent"]);
-}
-
-#[test]
-pub(crate) fn an_executed_child_is_waited_for() {
-    let Some(mut it) = execute("parent-with-wait", "child-workflow") else {
-        return;
-    };
-    let lines = [
-        "Parent: Before child",
-        "Child: Executing",
-        "Parent: After child",
-    ];
-    it.start().shows(SubStatus::Finished, &lines);
-}
-
-#[test]
-pub(crate) fn a_draft_uses_the_version_it_names() {
-    let folder = "DependencyWorkflowsPublishing__Workflows__";
-    let others = [format!("{folder}child.json")];
-    let Some(it) = given(&format!("{folder}parent.json"), &[&others[0]]) else {
-        return;
-    };
-    let parent = it.host.library.find("parent").unwrap();
-    assert!(!parent.is_published);
-    let graph = it
-        .host
-        .library
-        .graph("parent", &it.host.expressions)
-        .unwrap();
-    assert_eq!(graph.bindings, [("child".to_owned(), 1)]);
-    assert_eq!(graph.node(ROOT).type_name, "Elsa.Workflow");
-}
-
 #[test]
 pub(crate) fn a_join_of_all_waits_for_both_lines() {
     for file in ["join-all-1.json", "join-all-2.json"] {
@@ -388,77 +320,4 @@ pub(crate) fn keys_with_a_dollar_sign_survive() {
     };
     it.host.limits.step_activities_max = 1;
     assert_eq!(it.start().sub_status, SubStatus::Finished);
-}
-
-#[test]
-pub(crate) fn a_child_with_outcomes_finishes_its_parent() {
-    let folder = "ParentChildCompletion__Workflows__";
-    finishes(
-        &format!("{folder}parent.json"),
-        &[&format!("{folder}child.json")],
-    );
-}
-
-fn parent_child_inputs(parent: &str) -> Option<Seen> {
-    let folder = "ParentChildInputs__Workflows__";
-    let mut it = given(
-        &format!("{folder}{parent}.json"),
-        &[&format!("{folder}child.json")],
-    )?;
-    Some(it.start_with(json!({ "Input1": "Foo" })))
-}
-
-#[test]
-pub(crate) fn a_child_sees_what_it_was_given() {
-    let Some(seen) = parent_child_inputs("parent1") else {
-        return;
-    };
-    seen.shows(SubStatus::Finished, &["Parent: Foo", "Child: Bar"]);
-}
-
-#[test]
-pub(crate) fn a_child_is_given_the_parents_input() {
-    let Some(seen) = parent_child_inputs("parent2") else {
-        return;
-    };
-    seen.shows(SubStatus::Finished, &["Parent: Foo", "Child: Foo"]);
-}
-
-fn definition_activities(name: &str) -> Option<Seen> {
-    let folder = "WorkflowDefinitionActivities__Workflows__";
-    finishes(
-        &format!("{folder}parent-{name}.json"),
-        &[&format!("{folder}child-{name}.json")],
-    )
-}
-
-#[test]
-pub(crate) fn an_activity_passes_its_input() {
-    let Some(seen) = definition_activities("with-input") else {
-        return;
-    };
-    assert!(
-        seen.lines.contains(&"Hello from parent!".to_owned()),
-        "{seen:#?}"
-    );
-}
-
-#[test]
-pub(crate) fn an_activity_ends_through_its_outcome() {
-    let Some(seen) = definition_activities("with-outcomes") else {
-        return;
-    };
-    assert!(
-        seen.lines.contains(&"Success path taken".to_owned()),
-        "{seen:#?}"
-    );
-}
-
-#[test]
-pub(crate) fn an_activitys_unbound_output_can_be_read() {
-    let Some(seen) = definition_activities("with-output") else {
-        return;
-    };
-    let line = "Received from child: Child output value".to_owned();
-    assert!(seen.lines.contains(&line), "{seen:#?}");
 }

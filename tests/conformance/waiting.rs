@@ -1,13 +1,15 @@
 //! Elsa's waits, faults, cancellations and variables.
 
+use dormouse_engine::call::Answer;
 use dormouse_engine::instance::Start;
+use dormouse_engine::journal::{Entry, Event};
 use dormouse_engine::step::Stimulus;
 use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
     event, fault, if_, line, parallel, publish, run_js, sequence, set, while_, write,
 };
 use dormouse_tests::{
-    Activity, Host, Scenario, cancelled, faulted, finished, js, suspended, workflow,
+    Activity, Host, Scenario, activity, cancelled, faulted, finished, js, suspended, workflow,
 };
 use serde_json::json;
 
@@ -172,4 +174,36 @@ pub(crate) fn an_event_is_not_lost_when_it_comes_too_early() {
     it.host.publish_event("First", json!(1));
     it.start().is(suspended(&["Second"]));
     it.event("Second", json!(2)).is(finished().lines(&["End"]));
+}
+
+/// The outputs that the journal tells of a request, with one of them bound.
+fn outputs_of_a_request(is_background: bool) -> serde_json::Value {
+    let send = activity("Elsa.FlowSendHttpRequest")
+        .id("Send")
+        .input("url", "http://localhost/")
+        .bind("parsedContent", "got");
+    let send = if is_background {
+        send.background()
+    } else {
+        send
+    };
+    let mut it = Scenario::of(&workflow("waiting", send).variable("got", "Object", json!(null)));
+    it.host.answers.push_back(Answer::Http {
+        status: 200,
+        headers: [("content-type".to_owned(), vec!["text/plain".to_owned()])].into(),
+        body: b"hello".to_vec(),
+    });
+    it.start();
+    let kept = it.host.kept(it.id()).unwrap();
+    let of_the_end =
+        |e: &&Entry| e.event == Event::Completed && kept.graph.node(e.node).id == "Send";
+    kept.journal.iter().find(of_the_end).unwrap().data["outputs"].clone()
+}
+
+#[test]
+pub(crate) fn a_background_activity_tells_its_outputs_like_any_other() {
+    let outputs = outputs_of_a_request(true);
+    assert_eq!(outputs["ParsedContent"], "hello");
+    assert_eq!(outputs["StatusCode"], 200);
+    assert_eq!(outputs, outputs_of_a_request(false));
 }

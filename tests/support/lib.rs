@@ -29,6 +29,7 @@ pub mod rows;
 pub mod scenario;
 pub mod seen;
 pub mod table_contract;
+pub mod web;
 pub mod workflow;
 
 pub use activity::{Activity, Expr, activity, js, liquid, literal, object, variable};

@@ -207,3 +207,19 @@ pub fn bulk(definition_id: &str, items: Value, must_wait: bool) -> Activity {
         .input("items", crate::object(items))
         .input("waitForCompletion", must_wait)
 }
+
+/// `HttpEndpoint` that starts workflows.
+#[must_use]
+pub fn endpoint(path: &str, methods: &[&str]) -> Activity {
+    activity("Elsa.HttpEndpoint")
+        .id("Endpoint")
+        .input("path", path)
+        .input("supportedMethods", crate::object(json!(methods)))
+        .trigger()
+}
+
+/// `WriteHttpResponse` with a body.
+#[must_use]
+pub fn respond(content: impl Into<Expr>) -> Activity {
+    activity("Elsa.WriteHttpResponse").input("content", content)
+}

@@ -7,6 +7,7 @@ use dormouse_engine::time::parse_duration_ms;
 use serde_json::{Map, Value, json};
 
 use crate::host::Kept;
+use crate::web::Request;
 use crate::{Host, Seen, Workflow};
 
 /// One definition, one instance of it, and the world around it.
@@ -159,6 +160,28 @@ impl Scenario {
     /// When a task is done with a result.
     pub fn task_done(&mut self, name: &str, result: Value) -> Seen {
         self.resume_with(name, json!({ "Result": result }))
+    }
+
+    /// When an HTTP request comes. `None`: nobody listens for it. What is seen is of the instance that answered.
+    pub fn request(&mut self, request: &Request) -> Option<Seen> {
+        let lines = self.host.lines.len();
+        let before: Vec<_> = self
+            .host
+            .instances
+            .iter()
+            .map(|k| (k.journal.len(), k.effects.len()))
+            .collect();
+        let id = self.host.request(request)?;
+        let place = self.host.instances.iter().position(|k| k.id == id)?;
+        let (journal, effects) = before.get(place).copied().unwrap_or_default();
+        self.id = Some(id);
+        Some(Seen::read(
+            self.kept(),
+            journal,
+            effects,
+            &self.host.lines[lines..],
+            self.host.now,
+        ))
     }
 
     /// When the instance is cancelled.

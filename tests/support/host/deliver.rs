@@ -1,12 +1,15 @@
 //! What the host does about effects. Each is delivered twice: only the first time may count.
 
 use dormouse_engine::activity::event;
+use dormouse_engine::activity::http_endpoint::{self, normal_path};
 use dormouse_engine::effect::{Child, Effect};
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::instance::{Start, Wait};
 use dormouse_engine::step::{Environment, Stimulus, not_started};
 use serde_json::{Map, Value};
+
+use crate::web::Request;
 
 use super::{Addressee, DELIVERIES_MAX, Host, Letter, Task, no_such_workflow};
 
@@ -153,6 +156,41 @@ impl Host {
             let (to, input) = (to.clone(), input.clone());
             self.inbox.push(Letter { hash, to, input });
         }
+    }
+
+    /// Sends an HTTP request. The instance it started or resumed, which has its answer; `None`: nobody listens.
+    pub fn request(&mut self, request: &Request) -> Option<InstanceId> {
+        let hashed = http_endpoint::hashed(&normal_path(&request.template), &request.method);
+        let hash = stimulus_hash(http_endpoint::HTTP_ENDPOINT, &hashed);
+        let environment = Environment::new(self.now, &self.expressions);
+        self.has_http_request = true;
+        let trigger = self
+            .library
+            .triggered(&hash, &environment)
+            .into_iter()
+            .next();
+        let waiting = self
+            .waiting(&hash, &Addressee::default())
+            .into_iter()
+            .next();
+        let answering = match (trigger, waiting) {
+            (Some((definition_id, activity_id)), _) => {
+                let start = Start {
+                    input: request.input(),
+                    trigger_activity_id: Some(activity_id),
+                    ..Start::default()
+                };
+                self.start(&definition_id, start)
+            }
+            (None, Some((id, bookmark))) => {
+                let input = request.input();
+                self.step(&id, Stimulus::Resume { bookmark, input });
+                Some(id)
+            }
+            (None, None) => None,
+        };
+        self.has_http_request = false;
+        answering
     }
 
     fn waiting(&self, hash: &str, to: &Addressee) -> Vec<(InstanceId, BookmarkId)> {
