@@ -6,7 +6,8 @@ pub struct Limits {
     /// Work, counted by the interpreter in its own steps of about ten thousand operations: the same on every
     /// machine. The default is 20 million turns and calls.
     pub steps_max: u64,
-    /// Heap of the interpreter, bytes.
+    /// Heap of the interpreter, bytes. Three quarters of it are certain; the rest may hold what was compiled,
+    /// and garbage of the scripts before.
     pub memory_bytes_max: usize,
     /// Stack of the interpreter, bytes. The calling thread must have that much left, and 64 KB more.
     pub stack_bytes_max: usize,
@@ -25,7 +26,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             steps_max: 2_000,
-            memory_bytes_max: 64 << 20,
+            memory_bytes_max: 32 << 20,
             stack_bytes_max: 512 << 10,
             output_bytes_max: 4 << 20,
             depth_max: 100,

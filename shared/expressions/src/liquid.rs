@@ -9,6 +9,8 @@ mod comparison;
 mod expression;
 mod filter;
 mod global;
+mod items;
+mod node;
 mod render;
 mod template;
 mod token;

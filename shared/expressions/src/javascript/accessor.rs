@@ -31,8 +31,8 @@ pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     if scope.is_input(suffix) {
         return Some(scope.input(suffix).unwrap_or(Value::Null));
     }
-    if let Some(name) = variable(scope, suffix) {
-        return scope.variable(&name);
+    if let Some((_, value)) = variable(scope, suffix) {
+        return Some(value);
     }
     let input = scope
         .input_names()
@@ -41,23 +41,14 @@ pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     Some(scope.input(&input).unwrap_or(Value::Null))
 }
 
-/// The name of the variable that `get<suffix>` and `set<suffix>` mean.
-pub(super) fn variable(scope: &dyn Scope, suffix: &str) -> Option<String> {
+/// The variable that `get<suffix>` and `set<suffix>` mean: that of the exact name before that of the name in
+/// camel case.
+pub(super) fn variable(scope: &dyn Scope, suffix: &str) -> Option<(String, Value)> {
     if !suffix.chars().all(char::is_alphanumeric) {
         return None;
     }
-    let camel = camel_case(suffix);
-    let exact = scope.variable(suffix).is_some();
-    let lower = camel != suffix && scope.variable(&camel).is_some();
-    match (exact, lower) {
-        (true, false) => Some(suffix.to_owned()),
-        (false, true) => Some(camel),
-        (true, true) => scope
-            .variable_names()
-            .into_iter()
-            .find(|name| name == suffix || *name == camel),
-        (false, false) => None,
-    }
+    let named = |name: String| scope.variable(&name).map(|value| (name, value));
+    named(suffix.to_owned()).or_else(|| named(camel_case(suffix)))
 }
 
 /// The suffixes of all accessors of a scope, for scripts that reach them in ways their text does not show.

@@ -10,8 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use rquickjs::{Coerced, Ctx, Exception, Result, TypedArray, Value as JsValue};
 
 use super::current::Current;
+use super::failure::stop;
 use super::from_js::read_bytes;
-use super::host::{Functions, stopped};
+use super::host::Functions;
 
 impl<'js> Functions<'js> {
     pub(super) fn add_bytes(&self) -> Result<()> {
@@ -76,7 +77,7 @@ fn to_bytes<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>, current: &Current) -> Res
     )]
     let length = length as usize;
     if !current.budget.charge(length as u64) {
-        return Err(stopped(ctx));
+        return Err(stop(ctx));
     }
     read_bytes(object, length)
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rquickjs::{Ctx, Exception, Persistent, Result, Value as JsValue};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
+use super::failure::stop;
 use crate::budget::Budget;
 use crate::{Limits, Scope};
 
@@ -67,7 +68,7 @@ impl Current {
             ));
         }
         if !self.budget.charge(HOST_CALL_OPERATIONS) {
-            return Err(Exception::throw_internal(ctx, "stopped"));
+            return Err(stop(ctx));
         }
         Ok(SCOPE.with(|borrowed| use_it(borrowed.0)))
     }

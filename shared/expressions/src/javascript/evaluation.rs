@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::accessor;
 use super::current::lend;
-use super::failure::explain;
+use super::failure::{explain, stop};
 use super::from_js::from_js;
 use super::host::accessor_function;
 use super::into_js::{define, into_js};
@@ -28,6 +28,7 @@ pub(super) struct Outcome {
 
 /// Runs a plan over a scope.
 pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outcome {
+    realm.collect_garbage();
     realm.current.begin();
     let (value, swept) = lend(scope, || {
         if plan.is_private {
@@ -91,9 +92,11 @@ fn settle(
 ) -> std::result::Result<Value, EvaluationError> {
     let budget = &realm.current.budget;
     if let Err(EvaluationError::Thrown { message, .. }) = &value {
-        // Without memory even for an error, the interpreter throws null or nothing. So can a script.
+        // Without memory even for an error, the interpreter throws null, nothing, or an error without words.
+        // Null can also be thrown by a script.
         let throws = plan.source.contains("throw") || plan.source.contains("reject");
-        if message == "[uninitialized]" || message == "null" && !throws {
+        let is_bare = matches!(message.as_str(), "[uninitialized]" | "InternalError");
+        if is_bare || message == "null" && !throws {
             budget.reach(Reached::Memory);
         }
     }
@@ -173,7 +176,7 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Val
 fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
     while ctx.execute_pending_job() {
         if !realm.current.budget.charge(JOB_OPERATIONS) {
-            return Err(super::host::stopped(ctx));
+            return Err(stop(ctx));
         }
     }
     Ok(())

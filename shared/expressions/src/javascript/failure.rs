@@ -8,6 +8,15 @@ use crate::budget::{Budget, Reached};
 /// The longest message and stack that are kept of an error, characters.
 const TEXT_MAX: usize = 4_000;
 
+/// Stops a script that has reached a limit outside of the interpreter, with an error no script can catch: only
+/// the interpreter can throw that, when it is told to stop while it runs.
+pub(super) fn stop(ctx: &Ctx<'_>) -> Error {
+    match ctx.eval::<(), _>("for (;;);") {
+        Ok(()) => Exception::throw_internal(ctx, "stopped"),
+        Err(error) => error,
+    }
+}
+
 /// The error of an evaluation. A limit counts before whatever the script made of it.
 pub(super) fn explain(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> EvaluationError {
     let thrown = matches!(error, Error::Exception).then(|| ctx.catch());
@@ -29,13 +38,24 @@ pub(super) fn explain(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> Evaluatio
     }
 }
 
-/// The error of a text that is no program.
-pub(super) fn syntax_error(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> EvaluationError {
+/// The error of a text that is no program. It was read with a line of ours behind its `lines`.
+pub(super) fn syntax_error(
+    ctx: &Ctx<'_>,
+    error: Error,
+    budget: &Budget,
+    lines: u32,
+) -> EvaluationError {
     match explain(ctx, error, budget) {
-        EvaluationError::Thrown { message, stack } => {
-            let line = stack.as_deref().and_then(line_of);
-            EvaluationError::Syntax { message, line }
-        }
+        EvaluationError::Thrown { message, stack } => match stack.as_deref().and_then(line_of) {
+            Some(line) if line > lines => {
+                let message = "SyntaxError: unexpected end of the script".to_owned();
+                EvaluationError::Syntax {
+                    message,
+                    line: Some(lines),
+                }
+            }
+            line => EvaluationError::Syntax { message, line },
+        },
         other @ (EvaluationError::Syntax { .. } | EvaluationError::Limit { .. }) => other,
     }
 }

@@ -8,9 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::object::Filter;
 use rquickjs::{Atom, FromJs as _, function::This};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Type, Value as JsValue};
+use rquickjs::{Coerced, Ctx, Function, Object, Result, Type, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
+use super::failure::stop;
 use crate::budget::{Budget, Reached};
 
 /// The largest number of which every smaller whole number is exact in a double.
@@ -171,7 +172,7 @@ fn emit(ctx: &Ctx<'_>, budget: &Budget, bytes: usize) -> Result<()> {
     if budget.emit(bytes) {
         return Ok(());
     }
-    Err(Exception::throw_internal(ctx, "stopped"))
+    Err(stop(ctx))
 }
 
 fn enter(ctx: &Ctx<'_>, budget: &Budget, depth: usize) -> Result<()> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::accessor;
 use super::current::Current;
+use super::failure::stop;
 use super::from_js::from_js;
 use super::into_js::into_js;
 use super::plan::Accessor;
@@ -85,7 +86,7 @@ impl<'js> Functions<'js> {
             move |ctx: Ctx<'js>, text: Opt<Option<Coerced<String>>>| {
                 let text = text.0.flatten().map(|Coerced(text)| text);
                 if !current.budget.emit(text.as_ref().map_or(0, String::len)) {
-                    return Err(stopped(&ctx));
+                    return Err(stop(&ctx));
                 }
                 current.scope(&ctx, |scope| write(scope, text))
             },
@@ -173,7 +174,7 @@ impl<'js> Functions<'js> {
                     .budget
                     .emit(outcomes.iter().map(|name| name.len() + 8).sum())
                 {
-                    return Err(stopped(&ctx));
+                    return Err(stop(&ctx));
                 }
                 current.scope(&ctx, |scope| scope.set_outcomes(outcomes))
             },
@@ -190,7 +191,7 @@ impl<'js> Functions<'js> {
                 reason = "saturates"
             )]
             let goes_on = current.budget.charge(operations as u64);
-            if goes_on { Ok(()) } else { Err(stopped(&ctx)) }
+            if goes_on { Ok(()) } else { Err(stop(&ctx)) }
         })?;
         let current = Rc::clone(&self.current);
         self.add("chargeArray", move |ctx: Ctx<'js>, list: JsValue<'js>| {
@@ -204,11 +205,7 @@ impl<'js> Functions<'js> {
                 reason = "below 2^32"
             )]
             let goes_on = current.budget.charge(length as u64);
-            if goes_on {
-                Ok(true)
-            } else {
-                Err(stopped(&ctx))
-            }
+            if goes_on { Ok(true) } else { Err(stop(&ctx)) }
         })
     }
 }
@@ -226,7 +223,7 @@ pub(super) fn accessor_function<'js>(
             ctx.clone(),
             move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
                 let variable = current.scope(&ctx, |scope| accessor::variable(scope, &suffix))?;
-                let variable = variable.ok_or_else(|| undefined(&ctx, &name))?;
+                let (variable, _) = variable.ok_or_else(|| undefined(&ctx, &name))?;
                 write(&ctx, &current, &variable, value.0)
             },
         )
@@ -239,11 +236,6 @@ pub(super) fn accessor_function<'js>(
         })
     }?;
     function.with_name(&label)
-}
-
-/// Stops a script that has reached a limit; the interpreter sees to it that it cannot go on.
-pub(super) fn stopped(ctx: &Ctx<'_>) -> rquickjs::Error {
-    Exception::throw_internal(ctx, "stopped")
 }
 
 fn undefined(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
@@ -283,7 +275,7 @@ fn write<'js>(
         None => Value::Null,
     };
     if !current.budget.emit(variable.len()) {
-        return Err(stopped(ctx));
+        return Err(stop(ctx));
     }
     current.assign(variable);
     current.scope(ctx, |scope| scope.set_variable(variable, value))

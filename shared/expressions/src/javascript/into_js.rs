@@ -1,9 +1,10 @@
 //! JSON to JavaScript: copies a value of the workflow into the interpreter.
 
 use rquickjs::object::Property;
-use rquickjs::{Array, Ctx, Exception, Object, Result, String as JsString, Value as JsValue};
+use rquickjs::{Array, Ctx, Object, Result, String as JsString, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
+use super::failure::stop;
 use crate::budget::{Budget, Reached};
 
 /// Copies `value` into the interpreter; every node counts as an operation.
@@ -18,7 +19,7 @@ fn copy<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget, depth: usize) -> Re
         Value::Number(number) => Ok(copy_number(ctx, number)),
         Value::String(text) => {
             if !budget.charge(text.len() as u64 / 64) {
-                return Err(Exception::throw_internal(ctx, "stopped"));
+                return Err(stop(ctx));
             }
             JsString::from_str(ctx.clone(), text).map(JsString::into_value)
         }
@@ -99,5 +100,5 @@ fn enter(ctx: &Ctx<'_>, nodes: usize, budget: &Budget, depth: usize) -> Result<(
     if budget.charge(nodes as u64 + 1) && depth <= budget.limits().depth_max {
         return Ok(());
     }
-    Err(Exception::throw_internal(ctx, "stopped"))
+    Err(stop(ctx))
 }

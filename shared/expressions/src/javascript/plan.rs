@@ -61,7 +61,7 @@ impl Accessor {
 
 /// What judges the syntax: QuickJS, and the names that exist without the script.
 pub(super) trait Judge {
-    /// Whether `text` is an expression (a function expression, here).
+    /// Whether `text` is an expression: here, a function whose last line is only its closing brace.
     fn parses(&self, text: &str) -> Result<(), EvaluationError>;
     /// Whether every script has a global of that name.
     fn is_global(&self, name: &str) -> bool;
@@ -94,6 +94,8 @@ impl Plan {
     /// A plan for a text the scanner cannot read: if QuickJS can, every precaution is taken.
     fn unscanned(source: &str, judge: &dyn Judge) -> Result<Self, EvaluationError> {
         judge.parses(&function(source, false))?;
+        // Brackets that close the function around them and open another cannot fit into both.
+        judge.parses(&function(&format!("{{{source}\n}}"), false))?;
         Ok(Self {
             source: source.into(),
             is_program: !source.contains("return"),
@@ -119,20 +121,31 @@ impl Plan {
 
     /// The function a script becomes. It takes the accessors once, by name, and then `variables` and `args`
     /// anew for every evaluation.
+    ///
+    /// Nothing of the outer function may be a variable a script could assign: the next evaluation would see
+    /// it. So the accessors are constants, and their object is hidden behind a parameter of the same name.
     pub(super) fn wrapped(&self) -> String {
         let names: Vec<_> = self.accessors.iter().map(Accessor::name).collect();
-        let names = names.join(",");
+        let names = format!("const {{{}}}=accessors$", names.join(","));
         match &self.form {
             Form::Body { text, is_async } => {
                 let keyword = if *is_async { "async " } else { "" };
-                let body = format!("{keyword}(variables,args)=>{{{text}\n}}");
-                format!("((accessors)=>{{const {{{names}}}=accessors;return {body}}})")
+                // In a block of its own, a script may declare names that are parameters here.
+                let (open, close) = if self.uses_variables || self.uses_arguments {
+                    ("{", "}")
+                } else {
+                    ("", "")
+                };
+                format!(
+                    "((accessors$)=>{{{names};return {keyword}(variables,args,accessors$)=>\
+                     {{{open}{text}\n{close}}}}})"
+                )
             }
             Form::Eval => {
                 // A direct call of eval sees the names around it, and has the completion value.
                 let text = serde_json::Value::from(&*self.source);
                 format!(
-                    "((accessors,eval)=>{{const {{{names}}}=accessors;return (variables,args)=>eval({text})}})"
+                    "((accessors$,eval)=>{{{names};return (variables,args,accessors$)=>eval({text})}})"
                 )
             }
         }
@@ -178,29 +191,35 @@ fn words(tokens: &[Token<'_>]) -> BTreeSet<String> {
 }
 
 fn accessors(tokens: &[Token<'_>], judge: &dyn Judge) -> Vec<Accessor> {
-    let mut accessors = BTreeSet::new();
-    for (index, token) in tokens.iter().enumerate() {
-        if token.kind != Kind::Word
-            || hazard::is_member(tokens, index)
-            || hazard::is_assigned(tokens, index)
-            || judge.is_global(token.text)
-        {
-            continue;
-        }
-        let found = match (
-            token.text.strip_prefix("get"),
-            token.text.strip_prefix("set"),
-        ) {
-            (Some(suffix), _) => (false, suffix),
-            (None, Some(suffix)) => (true, suffix),
-            (None, None) => continue,
-        };
-        if !found.1.is_empty() {
-            accessors.insert(Accessor {
-                sets: found.0,
-                suffix: found.1.to_owned(),
-            });
-        }
+    let is_name = |index: usize| !hazard::is_member(tokens, index);
+    let words = tokens.iter().enumerate().filter(|(index, token)| {
+        token.kind == Kind::Word && is_name(*index) && !judge.is_global(token.text)
+    });
+    let words: Vec<_> = words.collect();
+    let accessor = |text: &str| match (text.strip_prefix("get"), text.strip_prefix("set")) {
+        (Some(suffix), _) => Some(Accessor {
+            sets: false,
+            suffix: suffix.to_owned(),
+        }),
+        (None, Some(suffix)) => Some(Accessor {
+            sets: true,
+            suffix: suffix.to_owned(),
+        }),
+        (None, None) => None,
+    };
+    let mut accessors: BTreeSet<_> = words
+        .iter()
+        .filter_map(|(_, word)| accessor(word.text))
+        .collect();
+    // A name the script assigns is its own.
+    for (_, word) in words
+        .iter()
+        .filter(|(index, _)| hazard::is_assigned(tokens, *index))
+    {
+        accessor(word.text).map(|assigned| accessors.remove(&assigned));
     }
-    accessors.into_iter().collect()
+    accessors
+        .into_iter()
+        .filter(|accessor| !accessor.suffix.is_empty())
+        .collect()
 }

@@ -34,17 +34,20 @@ type Intrinsics = (
     intrinsic::Promise,
 );
 
-const PRELUDE: [(&str, &str); 4] = [
+const PRELUDE: [(&str, &str); 3] = [
     ("date.js", include_str!("prelude/date.js")),
     ("guards.js", include_str!("prelude/guards.js")),
-    ("dotnet.js", include_str!("prelude/dotnet.js")),
     ("functions.js", include_str!("prelude/functions.js")),
 ];
+const TYPES: (&str, &str) = ("types.js", include_str!("prelude/types.js"));
 const FREEZE: (&str, &str) = ("freeze.js", include_str!("prelude/freeze.js"));
 
 /// Bounds of the compiled functions a thread keeps.
 const FUNCTIONS_MAX: usize = 512;
-const FUNCTION_SOURCE_BYTES_MAX: usize = 2 << 20;
+const FUNCTION_SOURCE_BYTES_MAX: usize = 256 << 10;
+
+/// The part of the heap that may be in use, and garbage of earlier evaluations, when one begins.
+const HEAP_PART_AT_START: usize = 4;
 
 /// The least stack with which the interpreter can still report that it has none.
 const STACK_BYTES_MIN: usize = 64 << 10;
@@ -80,6 +83,7 @@ impl Realm {
         let Ok((runtime, shared)) = made else {
             return Err(current.budget.error(Reached::Memory));
         };
+        runtime.set_gc_threshold(usize::MAX);
         runtime.set_memory_limit(limits.memory_bytes_max);
         runtime.set_max_stack_size(limits.stack_bytes_max);
         let budget = Rc::clone(&current);
@@ -102,6 +106,17 @@ impl Realm {
             globals_count,
             stack_base,
         })
+    }
+
+    /// Collects garbage if there is much of it.
+    ///
+    /// Only here, between evaluations: within one, a collection may begin where memory has just run out and an
+    /// object is half made, which QuickJS does not survive. (Making an object is when it looks.)
+    pub(super) fn collect_garbage(&self) {
+        let limit = self.current.budget.limits().memory_bytes_max;
+        self.runtime.set_gc_threshold(limit / HEAP_PART_AT_START);
+        self.shared.with(|ctx| drop(Object::new(ctx)));
+        self.runtime.set_gc_threshold(usize::MAX);
     }
 
     /// Lets scripts use as much stack as the limit says from where the caller is now; false: this runtime
@@ -160,17 +175,18 @@ impl Realm {
     /// Removes global names that a script left; false: something is left that cannot be removed.
     pub(super) fn sweep(&self, ctx: &Ctx<'_>) -> bool {
         let globals = ctx.globals();
-        let everything = Filter::new().string().symbol();
-        if globals.own_keys::<Atom>(everything).len() != self.globals_count {
-            for key in globals.own_keys::<Atom>(everything) {
-                let Ok(key) = key else { return false };
-                let name = key.to_string().unwrap_or_default();
-                if !self.globals.contains(&name) && globals.remove(key).is_err() {
+        let keys = || globals.own_keys::<Atom>(Filter::new().string().symbol());
+        let added = keys().len().saturating_sub(self.globals_count);
+        if added > 0 {
+            // New names are the last of all texts, unless a script did more than assign them.
+            let names = globals
+                .own_keys::<Atom>(Filter::new().string())
+                .rev()
+                .take(added);
+            for name in names.flatten().collect::<Vec<_>>() {
+                if globals.remove(name).is_err() {
                     return false;
                 }
-            }
-            if globals.own_keys::<Atom>(everything).len() != self.globals_count {
-                return false;
             }
         }
         // A script that got hold of the global object could have closed it, or changed what it inherits.
@@ -178,7 +194,10 @@ impl Realm {
         let is_open = globals.set(probe, true).is_ok() && globals.remove(probe).is_ok();
         let object: Result<Object> = globals.get("Object");
         let inherits = object.and_then(|object| object.get::<_, Object>("prototype"));
-        is_open && inherits.ok() == globals.get_prototype()
+        is_open
+            && inherits.ok() == globals.get_prototype()
+            && keys().len() == self.globals_count
+            && !ctx.has_exception()
     }
 }
 
@@ -189,7 +208,10 @@ impl Judge for Realm {
             let parsed: Result<JsValue> = ctx.eval_with_options(text, options());
             match parsed {
                 Ok(_) => Ok(()),
-                Err(error) => Err(syntax_error(&ctx, error, &self.current.budget)),
+                Err(error) => {
+                    let lines = u32::try_from(text.matches('\n').count()).unwrap_or(u32::MAX);
+                    Err(syntax_error(&ctx, error, &self.current.budget, lines))
+                }
             }
         })
     }
@@ -202,8 +224,8 @@ impl Judge for Realm {
 type Prepared = (Persistent<JsValue<'static>>, BTreeSet<String>, usize);
 
 /// Runs the prelude and the libraries in a new context, and freezes it.
-fn prepare(
-    ctx: &Ctx<'_>,
+fn prepare<'js>(
+    ctx: &Ctx<'js>,
     current: &Rc<Current>,
     libraries: &[Library],
     freezes: bool,
@@ -218,9 +240,12 @@ fn prepare(
     ] {
         globals.remove(name)?;
     }
-    let host = Functions::new(ctx, current)?.object;
-    for (name, text) in PRELUDE {
-        run_prelude(ctx, name, text, &host)?;
+    let functions = Functions::new(ctx, current)?;
+    functions.add("loadTypes", |ctx: Ctx<'js>| prelude(&ctx, TYPES))?;
+    functions.add("freeze", |value: JsValue<'js>| value)?;
+    let host = functions.object;
+    for file in PRELUDE {
+        prelude(ctx, file)?.call::<_, ()>((host.clone(),))?;
     }
     for library in libraries {
         let mut options = options();
@@ -229,7 +254,7 @@ fn prepare(
     }
     let eval = Persistent::save(ctx, globals.get::<_, JsValue>("eval")?);
     if freezes {
-        run_prelude(ctx, FREEZE.0, FREEZE.1, &host)?;
+        prelude(ctx, FREEZE)?.call::<_, ()>((host,))?;
     }
     let keys: Result<Vec<Atom>> = globals.own_keys(Filter::new().string().symbol()).collect();
     let keys = keys?;
@@ -237,11 +262,11 @@ fn prepare(
     Ok((eval, names?, keys.len()))
 }
 
-fn run_prelude<'js>(ctx: &Ctx<'js>, name: &str, text: &str, host: &Object<'js>) -> Result<()> {
+/// The function that a file of the prelude is.
+fn prelude<'js>(ctx: &Ctx<'js>, (name, text): (&str, &str)) -> Result<Function<'js>> {
     let mut options = options();
     options.filename = Some(name.to_owned());
-    let function: Function = ctx.eval_with_options(text, options)?;
-    function.call((host.clone(),))
+    ctx.eval_with_options(text, options)
 }
 
 /// Compiles a plan in `ctx`, with its accessors in place.

@@ -50,7 +50,9 @@ fn begins_statement(tokens: &[Token<'_>], index: usize) -> bool {
     if previous.is(";") {
         return true;
     }
-    let ends_block = previous.is("}") && token.kind == Kind::Word;
+    // After the brace of an object such a token would be an error.
+    let ends_block =
+        previous.is("}") && matches!(token.kind, Kind::Word | Kind::Text | Kind::Number);
     (token.on_new_line || ends_block)
         && ends_value(tokens, index - 1)
         && !continues_statement(token)

@@ -73,7 +73,9 @@ impl<'a> Input<'a> {
         match self.value {
             Value::Array(items) => items,
             Value::Null => &[],
-            single => std::slice::from_ref(single),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                std::slice::from_ref(self.value)
+            }
         }
     }
 

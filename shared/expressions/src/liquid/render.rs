@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use super::expression::{Call, Expression, Path, Pipeline};
 use super::filter::Input;
-use super::template::{For, Node, Offset, Template};
+use super::items::{Items, progress};
+use super::node::{For, Node, Offset};
+use super::template::Template;
 use super::value::{Amount, equal, is_truthy, member, to_text, weight};
 use super::work::Work;
 use super::{comparison, global};
@@ -370,44 +372,4 @@ fn walk<'a>(value: Cow<'a, Value>, members: &[Cow<'_, Value>]) -> Cow<'a, Value>
         Cow::Borrowed(value) => member(value, key),
         Cow::Owned(value) => Cow::Owned(member(&value, key).into_owned()),
     })
-}
-
-/// The `forloop` object.
-fn progress(turn: usize, count: usize) -> Value {
-    serde_json::json!({
-        "index": turn + 1,
-        "index0": turn,
-        "rindex": count - turn,
-        "rindex0": count - turn - 1,
-        "first": turn == 0,
-        "last": turn + 1 == count,
-        "length": count,
-    })
-}
-
-/// What a loop runs over.
-enum Items {
-    List(Vec<Value>),
-    Range(i64, i64),
-}
-
-impl Items {
-    fn len(&self) -> usize {
-        match self {
-            Self::List(items) => items.len(),
-            Self::Range(first, last) if first > last => 0,
-            Self::Range(first, last) => usize::try_from(first.abs_diff(*last))
-                .unwrap_or(usize::MAX)
-                .saturating_add(1),
-        }
-    }
-
-    fn get(&self, index: usize) -> Value {
-        match self {
-            Self::List(items) => items.get(index).cloned().unwrap_or_default(),
-            Self::Range(first, _) => Value::from(
-                i64::try_from(index).map_or(i64::MAX, |index| first.saturating_add(index)),
-            ),
-        }
-    }
 }

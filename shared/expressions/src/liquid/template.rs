@@ -1,7 +1,8 @@
-//! The tree of a template, and the parser that makes it.
+//! A parsed template, and the parser of its blocks.
 
 use super::chunk::{Chunk, ChunkKind, cut, syntax};
-use super::expression::{Expression, Pipeline, Reader};
+use super::expression::{Expression, Reader};
+use super::node::{For, Node, Offset};
 use crate::EvaluationError;
 
 /// How deep blocks may stand in each other.
@@ -11,65 +12,6 @@ const DEPTH_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(super) nodes: Vec<Node>,
-}
-
-/// A part of a template.
-#[derive(Debug)]
-pub(super) enum Node {
-    Text(String),
-    Output(Pipeline),
-    Assign {
-        name: String,
-        value: Pipeline,
-    },
-    Capture {
-        name: String,
-        body: Vec<Node>,
-    },
-    /// Also `unless`, with its condition turned round.
-    If {
-        branches: Vec<(Expression, Vec<Node>)>,
-        otherwise: Vec<Node>,
-    },
-    Case {
-        subject: Expression,
-        whens: Vec<(Vec<Expression>, Vec<Node>)>,
-        otherwise: Vec<Node>,
-    },
-    For(Box<For>),
-    Break,
-    Continue,
-    Cycle {
-        group: Option<Expression>,
-        values: Vec<Expression>,
-        key: String,
-    },
-    /// `increment` (by 1, shown before) and `decrement` (by -1, shown after).
-    Count {
-        name: String,
-        by: i64,
-    },
-}
-
-/// A loop.
-#[derive(Debug)]
-pub(super) struct For {
-    pub(super) variable: String,
-    pub(super) source: Expression,
-    /// What `offset: continue` continues: the loop's own text.
-    pub(super) key: String,
-    pub(super) limit: Option<Expression>,
-    pub(super) offset: Option<Offset>,
-    pub(super) is_reversed: bool,
-    pub(super) body: Vec<Node>,
-    pub(super) otherwise: Vec<Node>,
-}
-
-/// Where a loop begins.
-#[derive(Debug)]
-pub(super) enum Offset {
-    At(Expression),
-    Continue,
 }
 
 impl Template {

@@ -19,7 +19,7 @@
   // `object.toString = …`. As accessors they behave as if they could be.
   const softened = [Object.prototype];
   for (const name of ownKeys(globalThis)) {
-    const value = globalThis[name];
+    const { value } = getOwnPropertyDescriptor(globalThis, name);
     if (typeof value === 'function' && (value === Error || getPrototypeOf(value) === Error)) softened.push(value.prototype);
   }
   const soften = (owner, key) => {
@@ -58,10 +58,14 @@
     getOwnPropertyDescriptor((function () { 'use strict'; return arguments; })(), 'callee').get,
   ];
 
+  const { freeze } = Object;
   const seen = new Set();
   const pending = [...hidden];
   const visit = (value) => {
-    if ((typeof value === 'object' && value !== null) || typeof value === 'function') pending.push(value);
+    if (typeof value === 'function') {
+      // Most of all are plain functions, with a length and a name and nothing behind them.
+      if (ownKeys(value).length === 2) freeze(value); else pending.push(value);
+    } else if (typeof value === 'object' && value !== null) pending.push(value);
   };
   // The global object itself stays open, for scripts that assign undeclared names; its contents do not.
   for (const key of ownKeys(globalThis)) {
@@ -73,17 +77,23 @@
       defineProperty(globalThis, key, 'value' in descriptor ? { writable: false, configurable: false } : { configurable: false });
     }
   }
-  while (pending.length > 0) {
-    const object = pending.pop();
-    if (object === globalThis || seen.has(object)) continue;
-    seen.add(object);
-    visit(getPrototypeOf(object));
-    for (const key of ownKeys(object)) {
-      const descriptor = getOwnPropertyDescriptor(object, key);
-      visit(descriptor.value);
-      visit(descriptor.get);
-      visit(descriptor.set);
+  const walk = () => {
+    while (pending.length > 0) {
+      const object = pending.pop();
+      if (object === globalThis || seen.has(object)) continue;
+      seen.add(object);
+      visit(getPrototypeOf(object));
+      for (const key of ownKeys(object)) {
+        const descriptor = getOwnPropertyDescriptor(object, key);
+        if ('value' in descriptor) visit(descriptor.value); else { visit(descriptor.get); visit(descriptor.set); }
+      }
+      freeze(object);
     }
-    if (!ArrayBuffer.isView(object)) Object.freeze(object);
-  }
+  };
+  walk();
+  host.freeze = (value) => {
+    visit(value);
+    walk();
+    return value;
+  };
 }

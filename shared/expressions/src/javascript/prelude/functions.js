@@ -1,11 +1,30 @@
-// Elsa's functions that need nothing but their arguments.
+// Elsa's functions that need nothing but their arguments, and its .NET types, which load when they are used.
 (host) => {
   'use strict';
   const define = (name, value) =>
     Reflect.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
   const { stringify } = JSON;
 
+  // What is loaded later is frozen as all else is, where all else is.
+  let loaded;
+  const types = () => {
+    loaded ??= host.freeze(host.loadTypes()(host));
+    return loaded;
+  };
+  const names = ['TimeSpan', 'DateTime', 'DateTimeOffset', 'Guid', 'Random', 'HttpHeaders', 'LogPersistenceMode'];
+  for (const name of names) {
+    const get = () => types()[name];
+    Reflect.defineProperty(globalThis, name, { get, set: (value) => define(name, value), configurable: true });
+  }
+  const expiry = (until) => {
+    if (until == null) return undefined;
+    return until instanceof types().TimeSpan ? host.now() + until.TotalMilliseconds : Number(until);
+  };
+
   const functions = {
+    newGuid: () => types().Guid.NewGuid(),
+    parseGuid: (text) => types().Guid.Parse(text),
+    createEventTriggerUrl: (event, until) => host.createEventTriggerUrl(event, expiry(until)),
     isNullOrWhiteSpace: (value) => value == null || String(value).trim() === '',
     isNullOrEmpty: (value) => value == null || String(value) === '',
     toJson: (value) => stringify(value),

@@ -92,12 +92,14 @@
   };
   const plainIndexOf = String.prototype.indexOf;
   const nativeIndexOf = (text, search, from) => apply(plainIndexOf, text, [search, from]);
+  const isLong = 4096;
   const searches = { indexOf: null, lastIndexOf: null, includes: null, startsWith: null, endsWith: null,
     split: 'split', replace: 'replace', replaceAll: 'replace' };
   for (const name of Object.keys(searches)) {
     const symbol = searches[name] && Symbol[searches[name]];
     replace(String.prototype, name, (native) => function (pattern, ...rest) {
       if (this == null) return apply(native, this, [pattern, ...rest]);
+      if (this.length > isLong) host.charge(this.length / 16);
       if (pattern instanceof RegExp || symbol && isList(pattern) && pattern[symbol] != null) {
         return apply(native, this, [pattern, ...rest]);
       }
@@ -159,4 +161,19 @@
     const isArray = Array.isArray(replacer);
     return native(value, isArray && !host.chargeArray(replacer) ? copyOf(replacer) : replacer, space);
   });
+
+  // What takes long for each character of a long text.
+  const slow = { String: ['toUpperCase', 'toLowerCase', 'toLocaleUpperCase', 'toLocaleLowerCase', 'normalize',
+    'localeCompare', 'match', 'matchAll', 'search'], JSON: ['parse'], globalThis: ['encodeURIComponent', 'encodeURI',
+    'decodeURIComponent', 'decodeURI', 'escape', 'unescape'] };
+  for (const owner of Object.keys(slow)) {
+    for (const name of slow[owner]) {
+      const holder = owner === 'String' ? String.prototype : globalThis[owner];
+      replace(holder, name, (native) => function (...args) {
+        const text = owner === 'String' ? this : args[0];
+        if (text != null && text.length > isLong) host.charge(text.length / 4);
+        return apply(native, this, args);
+      });
+    }
+  }
 }

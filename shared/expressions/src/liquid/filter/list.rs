@@ -1,5 +1,6 @@
 //! Filters on lists, and `size`, `keys` and `default`.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -22,10 +23,9 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
         Ok(member(input.value, &"last".into()).into_owned())
     }),
     ("size", |input| {
-        Ok(match size(input.value) {
-            Value::Null => Value::from(0),
-            size => size,
-        })
+        Ok(Some(size(input.value))
+            .filter(|size| !size.is_null())
+            .unwrap_or(0.into()))
     }),
     ("concat", concat),
     ("reverse", |input| {
@@ -101,21 +101,21 @@ fn copied(input: &Input<'_>) -> Result<Vec<Value>, EvaluationError> {
 }
 
 /// The member that the first argument names, or the value itself where there is no argument.
-fn key<'v>(input: &Input<'_>, value: &'v Value) -> std::borrow::Cow<'v, Value> {
-    match input.argument(0) {
-        Value::Null => std::borrow::Cow::Borrowed(value),
-        // "customer.name" leads into a value.
-        Value::String(path) => path.split('.').fold(
-            std::borrow::Cow::Borrowed(value),
-            |value, name| match value {
-                std::borrow::Cow::Borrowed(value) => member(value, &name.into()),
-                std::borrow::Cow::Owned(value) => {
-                    std::borrow::Cow::Owned(member(&value, &name.into()).into_owned())
-                }
-            },
-        ),
-        other => member(value, other),
-    }
+fn key<'v>(input: &Input<'_>, value: &'v Value) -> Cow<'v, Value> {
+    let argument = input.argument(0);
+    let Some(path) = argument.as_str() else {
+        return if argument.is_null() {
+            Cow::Borrowed(value)
+        } else {
+            member(value, argument)
+        };
+    };
+    // "customer.name" leads into a value.
+    path.split('.')
+        .fold(Cow::Borrowed(value), |value, name| match value {
+            Cow::Borrowed(value) => member(value, &name.into()),
+            Cow::Owned(value) => Cow::Owned(member(&value, &name.into()).into_owned()),
+        })
 }
 
 fn sort(input: &Input<'_>, order: fn(&Value, &Value) -> Ordering) -> Made {
@@ -219,98 +219,94 @@ fn default(input: &Input<'_>) -> Made {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::super::tests::run;
 
+    fn check(value: &Value, cases: &[(&str, Value, Value)]) {
+        for (name, arguments, expected) in cases {
+            let found = run(name, value, arguments.as_array().unwrap());
+            assert_eq!(found, *expected, "{value} | {name}: {arguments}");
+        }
+    }
+
     #[test]
     fn list_filters_do_what_fluid_does() {
-        let people = json!([
-            {"name": "Zoe", "age": 3, "boss": {"name": "A"}},
-            {"name": "adam", "age": 1},
-            {"name": "Bob", "age": 2, "active": true},
-        ]);
-        let names = |value: serde_json::Value| run("map", &value, &[json!("name")]);
-        let cases = [
-            (
-                "join",
-                json!([1, "a", null]),
-                vec![json!(", ")],
-                json!("1, a, "),
-            ),
-            ("first", json!([1, 2]), vec![], json!(1)),
-            ("last", json!([]), vec![], json!(null)),
-            ("size", json!("aü"), vec![], json!(2)),
-            ("size", json!(5), vec![], json!(0)),
-            (
-                "concat",
-                json!([1]),
-                vec![json!([2, [3]])],
-                json!([1, 2, [3]]),
-            ),
-            ("reverse", json!([1, 2]), vec![], json!([2, 1])),
-            (
-                "sort",
-                json!([3, null, 1.5, 2]),
-                vec![],
-                json!([1.5, 2, 3, null]),
-            ),
-            (
-                "sort_natural",
-                json!(["b", "A", "c"]),
-                vec![],
-                json!(["A", "b", "c"]),
-            ),
-            ("uniq", json!([1, 2, 1, "1"]), vec![], json!([1, 2, "1"])),
-            ("compact", json!([1, null, 2]), vec![], json!([1, 2])),
-            (
-                "map",
-                people.clone(),
-                vec![json!("boss.name")],
-                json!(["A", null, null]),
-            ),
-            (
-                "has",
-                people.clone(),
-                vec![json!("name"), json!("Bob")],
-                json!(true),
-            ),
-            (
-                "find_index",
-                people.clone(),
-                vec![json!("age"), json!(1)],
-                json!(1),
-            ),
-            (
-                "find_index",
-                people.clone(),
-                vec![json!("age"), json!(9)],
-                json!(null),
-            ),
-            ("sum", json!([1, "2", 0.1, 0.2, "x"]), vec![], json!(3.3)),
-            ("sum", people.clone(), vec![json!("age")], json!(6)),
-            ("keys", json!({"b": 1, "a": 2}), vec![], json!(["b", "a"])),
-            ("default", json!(""), vec![json!("x")], json!("x")),
-            ("default", json!(0), vec![json!("x")], json!(0)),
-        ];
-        for (name, value, arguments, expected) in cases {
-            assert_eq!(run(name, &value, &arguments), expected, "{name}");
-        }
-        assert_eq!(
-            names(run("where", &people, &[json!("active")])),
-            json!(["Bob"])
+        check(
+            &json!([3, null, 1.5, 3]),
+            &[
+                ("join", json!([", "]), json!("3, , 1.5, 3")),
+                ("first", json!([]), json!(3)),
+                ("last", json!([]), json!(3)),
+                ("size", json!([]), json!(4)),
+                (
+                    "concat",
+                    json!([[1, [2]]]),
+                    json!([3, null, 1.5, 3, 1, [2]]),
+                ),
+                ("reverse", json!([]), json!([3, 1.5, null, 3])),
+                ("sort", json!([]), json!([1.5, 3, 3, null])),
+                ("uniq", json!([]), json!([3, null, 1.5])),
+                ("compact", json!([]), json!([3, 1.5, 3])),
+                ("sum", json!([]), json!(7.5)),
+            ],
         );
-        assert_eq!(
-            names(run("reject", &people, &[json!("active")])),
-            json!(["Zoe", "adam"])
+        check(
+            &json!(["b", "A", "c"]),
+            &[("sort_natural", json!([]), json!(["A", "b", "c"]))],
         );
-        assert_eq!(
-            names(run("sort", &people, &[json!("age")])),
-            json!(["adam", "Bob", "Zoe"])
+        check(
+            &json!([0.1, 0.2, "1", "x"]),
+            &[("sum", json!([]), json!(1.3))],
         );
-        assert_eq!(
-            run("find", &people, &[json!("age"), json!(3)])["name"],
-            json!("Zoe")
+        check(
+            &json!({"b": 1, "a": 2}),
+            &[("keys", json!([]), json!(["b", "a"]))],
+        );
+        check(
+            &json!("aü"),
+            &[
+                ("size", json!([]), json!(2)),
+                ("default", json!([1]), json!("aü")),
+            ],
+        );
+        check(&json!(""), &[("default", json!([1]), json!(1))]);
+        check(
+            &json!(0),
+            &[
+                ("size", json!([]), json!(0)),
+                ("default", json!([1]), json!(0)),
+            ],
+        );
+        check(
+            &json!([]),
+            &[
+                ("last", json!([]), Value::Null),
+                ("join", json!([]), json!("")),
+            ],
+        );
+    }
+
+    #[test]
+    fn filters_on_lists_of_objects_look_at_a_member() {
+        let zoe = json!({"name": "Zoe", "age": 3, "boss": {"name": "A"}});
+        let adam = json!({"name": "adam", "age": 1});
+        let bob = json!({"name": "Bob", "age": 2, "active": true});
+        check(
+            &json!([zoe, adam, bob]),
+            &[
+                ("map", json!(["boss.name"]), json!(["A", null, null])),
+                ("has", json!(["name", "Bob"]), json!(true)),
+                ("has", json!(["name", "Eve"]), json!(false)),
+                ("find", json!(["age", 3]), zoe.clone()),
+                ("find_index", json!(["age", 1]), json!(1)),
+                ("find_index", json!(["age", 9]), Value::Null),
+                ("sum", json!(["age"]), json!(6)),
+                ("where", json!(["active"]), json!([bob])),
+                ("reject", json!(["active"]), json!([zoe, adam])),
+                ("sort", json!(["age"]), json!([adam, bob, zoe])),
+                ("sort_natural", json!(["name"]), json!([adam, bob, zoe])),
+            ],
         );
     }
 }

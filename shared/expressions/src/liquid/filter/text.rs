@@ -189,15 +189,17 @@ fn format_string(input: &Input<'_>) -> Made {
 
 fn format_item(input: &Input<'_>, index: usize, format: &str) -> String {
     let value = input.argument(index);
-    match value {
-        Value::Number(number) if !format.is_empty() => {
-            dotnet::format_number(number.as_f64().unwrap_or_default(), format)
-        }
-        Value::String(_) if !format.is_empty() => match moment(value, input.work.now_ms) {
-            Some(moment) => dotnet::format_date(&moment, format),
-            None => to_text(value).into_owned(),
-        },
-        _ => to_text(value).into_owned(),
+    if let Some(number) = value.as_f64().filter(|_| !format.is_empty()) {
+        return dotnet::format_number(number, format);
+    }
+    let moment = if value.is_string() {
+        moment(value, input.work.now_ms)
+    } else {
+        None
+    };
+    match moment.filter(|_| !format.is_empty()) {
+        Some(moment) => dotnet::format_date(&moment, format),
+        None => to_text(value).into_owned(),
     }
 }
 
