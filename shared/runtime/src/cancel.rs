@@ -1,7 +1,9 @@
 //! Cancelling an instance, or one of its activities.
 
+use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
@@ -18,8 +20,8 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let _ = (tenant, instance_id);
-        todo!()
+        let waking = Waking::new(instance_id, Stimulus::Cancel);
+        Ok(self.advance(tenant, waking).await?.outcome())
     }
 
     /// Cancels every execution of an activity of an instance. None runs: [`ResumeOutcome::BookmarkGone`].
@@ -33,7 +35,10 @@ impl Runtime {
         instance_id: &str,
         activity_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let _ = (tenant, instance_id, activity_id);
-        todo!()
+        let stimulus = Stimulus::CancelActivity {
+            activity_id: activity_id.to_owned(),
+        };
+        let waking = Waking::new(instance_id, stimulus);
+        Ok(self.advance(tenant, waking).await?.outcome())
     }
 }

@@ -1,10 +1,10 @@
 //! Completing a task that an outside worker was asked to do.
 
 use dormouse_store::Tenant;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::RuntimeError;
-use crate::resume::ResumeOutcome;
+use crate::resume::{ResumeOutcome, ResumeRequest};
 use crate::runtime::Runtime;
 
 impl Runtime {
@@ -20,7 +20,14 @@ impl Runtime {
         task_id: &str,
         result: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let _ = (tenant, task_id, result);
-        todo!()
+        let Some((instance_id, bookmark_id)) = task_id.rsplit_once('.') else {
+            return Ok(ResumeOutcome::NotFound);
+        };
+        let input = Map::from_iter([("Result".to_owned(), result)]);
+        self.resume(
+            tenant,
+            ResumeRequest::bookmark(instance_id, bookmark_id, input),
+        )
+        .await
     }
 }

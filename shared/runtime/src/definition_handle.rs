@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use dormouse_store::definition::DefinitionHead;
 use serde::{Deserialize, Serialize};
 
 /// Which version of a definition. Elsa's version options.
@@ -23,6 +24,21 @@ pub enum VersionOptions {
     AllVersions,
     /// The one with this number.
     Number(u32),
+}
+
+impl VersionOptions {
+    /// The number of the version that is meant, where one is.
+    pub(crate) fn pick(self, head: &DefinitionHead) -> Option<u32> {
+        let published = head.published.as_ref().map(|info| info.version);
+        let latest = head.latest.version;
+        match self {
+            Self::Published => published,
+            Self::Latest | Self::LatestAndPublished | Self::AllVersions => Some(latest),
+            Self::LatestOrPublished => published.or(Some(latest)),
+            Self::Draft => Some(latest).filter(|latest| Some(*latest) != published),
+            Self::Number(number) => Some(number),
+        }
+    }
 }
 
 /// The text is none of the version options.

@@ -1,7 +1,9 @@
 //! Deleting a definition, or one of its versions.
 
 use dormouse_store::Tenant;
+use dormouse_store::publish::Saved;
 
+use crate::draft::ATTEMPTS_MAX;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
@@ -16,8 +18,14 @@ impl Runtime {
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<bool, RuntimeError> {
-        let _ = (tenant, definition_id);
-        todo!()
+        let deleted = self
+            .store()
+            .delete_definition(tenant, definition_id)
+            .await?;
+        if deleted {
+            self.changed(tenant, definition_id).await;
+        }
+        Ok(deleted)
     }
 
     /// Deletes a version; the published one is retracted first. False: there was none.
@@ -31,7 +39,25 @@ impl Runtime {
         definition_id: &str,
         version: u32,
     ) -> Result<bool, RuntimeError> {
-        let _ = (tenant, definition_id, version);
-        todo!()
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+                return Ok(false);
+            };
+            let deleted = self
+                .store()
+                .delete_version(tenant, definition_id, version, head.revision)
+                .await?;
+            match deleted {
+                None => return Ok(false),
+                Some(Saved::Done(_)) => {
+                    self.changed(tenant, definition_id).await;
+                    return Ok(true);
+                }
+                Some(Saved::Conflict(_) | Saved::VersionTaken { .. }) => {}
+            }
+        }
+        Err(RuntimeError::DefinitionContended {
+            definition_id: definition_id.to_owned(),
+        })
     }
 }

@@ -1,8 +1,12 @@
 //! Deleting an instance.
 
 use dormouse_store::Tenant;
+use dormouse_store::clean::Deleted;
 
 use crate::error::RuntimeError;
+use crate::message::{Message, Task};
+use crate::parcel::Parcel;
+use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 
 /// What became of a delete.
@@ -28,7 +32,63 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<DeleteOutcome, RuntimeError> {
-        let _ = (tenant, instance_id);
-        todo!()
+        let mut children = Vec::new();
+        match self.cancel(tenant, instance_id).await {
+            Ok(ResumeOutcome::NotFound) => return Ok(DeleteOutcome::NotFound),
+            Ok(ResumeOutcome::Deleted) => return Ok(DeleteOutcome::Already),
+            Ok(
+                ResumeOutcome::Resumed(_)
+                | ResumeOutcome::BookmarkGone(_)
+                | ResumeOutcome::Seen(_)
+                | ResumeOutcome::NotYet(_)
+                | ResumeOutcome::Ended(_),
+            ) => {}
+            // Whoever works on it will not be able to commit, so its children are ours to cancel.
+            Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => {
+                if let Some(found) = self.instance(tenant, instance_id).await? {
+                    children = found.instance.child_ids();
+                }
+            }
+            // One that cannot be read can be deleted all the same.
+            Err(error @ (RuntimeError::Instance { .. } | RuntimeError::VersionMissing { .. })) => {
+                tracing::warn!(instance_id, cause = %error, "deleting an instance that cannot be read");
+            }
+            Err(error) => return Err(error),
+        }
+        let message = |place: usize, task| Message {
+            id: format!("delete/{instance_id}/{place}"),
+            tenant: tenant.clone(),
+            task,
+        };
+        let clean = Task::CleanDeleted {
+            instance: instance_id.into(),
+        };
+        let cancels = children
+            .into_iter()
+            .map(|instance| Task::Cancel { instance });
+        let messages: Vec<_> = std::iter::once(clean)
+            .chain(cancels)
+            .enumerate()
+            .map(|(place, task)| message(place, task))
+            .collect();
+        let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
+        let now = self.now();
+        let deleted = self
+            .store()
+            .delete_instance(tenant, instance_id, now.0, &effects?)
+            .await?;
+        Ok(match deleted {
+            Deleted::Already => DeleteOutcome::Already,
+            Deleted::NotFound => DeleteOutcome::NotFound,
+            Deleted::Done(keys) => {
+                self.post(Parcel {
+                    keys,
+                    messages,
+                    forget: Vec::new(),
+                })
+                .await;
+                DeleteOutcome::Deleted
+            }
+        })
     }
 }

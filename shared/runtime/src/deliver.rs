@@ -1,8 +1,22 @@
 //! Doing what a message says.
 
+use dormouse_engine::effect::Child;
+use dormouse_engine::id::{BookmarkId, InstanceId};
+use dormouse_engine::instance::Wait;
+use dormouse_engine::step::{Stimulus, not_started};
+use dormouse_store::Tenant;
+use serde_json::{Map, Value};
+
+use crate::advance::Waking;
+use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
-use crate::message::Message;
+use crate::fire_timer::TimerOutcome;
+use crate::message::{Message, Task};
+use crate::port::TaskRequest;
+use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::start::{StartOutcome, StartRequest};
+use crate::timer::Timer;
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +25,8 @@ pub enum Delivered {
     Done,
     /// It cannot be done yet. Deliver it again after a pause.
     Later,
+    /// It can never be done, for this reason: [`Runtime::give_up`].
+    Never(&'static str),
 }
 
 impl Runtime {
@@ -20,7 +36,210 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. Deliver it again then; after a number of attempts, [`Self::give_up`].
     pub async fn deliver(&self, message: &Message) -> Result<Delivered, RuntimeError> {
-        let _ = message;
-        todo!()
+        match self.try_deliver(message).await {
+            Err(
+                RuntimeError::InProgress { .. }
+                | RuntimeError::LeaseLost { .. }
+                | RuntimeError::DefinitionContended { .. },
+            ) => Ok(Delivered::Later),
+            delivered => delivered,
+        }
+    }
+
+    async fn try_deliver(&self, message: &Message) -> Result<Delivered, RuntimeError> {
+        let tenant = &message.tenant;
+        match &message.task {
+            Task::Continue {
+                instance,
+                activities,
+                ..
+            } => {
+                let activities = *activities;
+                let waking = Waking::new(instance.as_str(), Stimulus::Continue);
+                self.wake(
+                    tenant,
+                    Waking {
+                        activities,
+                        ..waking
+                    },
+                )
+                .await
+            }
+            Task::Schedule { timer } => self.deliver_schedule(timer).await,
+            Task::Fire { timer } => Ok(match self.fire_timer(timer).await? {
+                TimerOutcome::Later => Delivered::Later,
+                TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => {
+                    Delivered::Done
+                }
+            }),
+            Task::Start {
+                instance,
+                definition,
+                start,
+            } => {
+                let request = start.request(instance, definition);
+                self.deliver_start(tenant, request).await
+            }
+            Task::StartChild { child } => self.deliver_child(tenant, child).await,
+            Task::Resume {
+                instance,
+                bookmark,
+                input,
+            } => {
+                let waking = resuming(instance, bookmark, input.clone());
+                self.wake(tenant, waking).await
+            }
+            Task::Stimulate { stimulus } => {
+                self.stimulate(tenant, stimulus).await?;
+                Ok(Delivered::Done)
+            }
+            Task::RequestTask { request } => self.deliver_request(request).await,
+            Task::Cancel { instance } => self.deliver_cancel(tenant, instance).await,
+            Task::CallInBackground { instance, bookmark } => {
+                self.deliver_call(tenant, instance, bookmark).await
+            }
+            Task::CleanDeleted { instance } => self.deliver_clean(tenant, instance).await,
+            Task::ScheduleTriggers(published) => self.schedule_triggers(tenant, published).await,
+            Task::UpdateConsumers(published) => self.update_consumers(tenant, published).await,
+            Task::StartBuffered {
+                definition_id,
+                activity_id,
+            } => {
+                self.start_buffered(tenant, definition_id, activity_id)
+                    .await
+            }
+        }
+    }
+
+    async fn deliver_schedule(&self, timer: &Timer) -> Result<Delivered, RuntimeError> {
+        let scheduler = &self.ports().scheduler;
+        scheduler
+            .schedule(timer)
+            .await
+            .map_err(RuntimeError::Scheduler)?;
+        Ok(Delivered::Done)
+    }
+
+    async fn deliver_request(&self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
+        if let Some(bus) = &self.ports().bus {
+            bus.request_task(request).await.map_err(RuntimeError::Bus)?;
+        }
+        Ok(Delivered::Done)
+    }
+
+    async fn deliver_clean(
+        &self,
+        tenant: &Tenant,
+        instance: &InstanceId,
+    ) -> Result<Delivered, RuntimeError> {
+        let (store, id) = (self.store(), instance.as_str());
+        while !store.clean_deleted(tenant, id, self.now().0).await? {}
+        Ok(Delivered::Done)
+    }
+
+    async fn wake(&self, tenant: &Tenant, waking: Waking) -> Result<Delivered, RuntimeError> {
+        Ok(settled(&self.advance(tenant, waking).await?.outcome()))
+    }
+
+    async fn deliver_start(
+        &self,
+        tenant: &Tenant,
+        request: StartRequest,
+    ) -> Result<Delivered, RuntimeError> {
+        Ok(match self.start(tenant, request).await? {
+            StartOutcome::Started(_)
+            | StartOutcome::AlreadyStarted(_)
+            | StartOutcome::Deleted { .. }
+            | StartOutcome::Stale => Delivered::Done,
+            StartOutcome::NotAllowed { holder } => {
+                tracing::info!(
+                    holder,
+                    "a dispatched start was left out: another instance runs"
+                );
+                Delivered::Done
+            }
+            StartOutcome::NotFound => Delivered::Never("there is no such definition"),
+        })
+    }
+
+    async fn deliver_child(
+        &self,
+        tenant: &Tenant,
+        child: &Child,
+    ) -> Result<Delivered, RuntimeError> {
+        match self.start(tenant, StartRequest::of_child(child)).await? {
+            StartOutcome::Started(_)
+            | StartOutcome::AlreadyStarted(_)
+            | StartOutcome::Deleted { .. }
+            | StartOutcome::NotAllowed { .. }
+            | StartOutcome::Stale => Ok(Delivered::Done),
+            StartOutcome::NotFound => {
+                let parent = child.start.parent.as_ref();
+                let Some((parent, bookmark)) =
+                    parent.and_then(|p| p.bookmark.as_ref().map(|b| (&p.instance, b)))
+                else {
+                    return Ok(Delivered::Never("there is no such definition"));
+                };
+                let input = not_started(child, &no_such_workflow(&child.definition_id));
+                self.wake(tenant, resuming(parent, bookmark, input)).await
+            }
+        }
+    }
+
+    async fn deliver_cancel(
+        &self,
+        tenant: &Tenant,
+        instance: &InstanceId,
+    ) -> Result<Delivered, RuntimeError> {
+        let outcome = self.cancel(tenant, instance.as_str()).await?;
+        // Its start may still lie in the outbox. It must not be forgotten to cancel it then.
+        if matches!(outcome, ResumeOutcome::NotFound) {
+            return Ok(Delivered::Later);
+        }
+        Ok(settled(&outcome))
+    }
+
+    /// Makes a call without the lease, and hands the answer in.
+    async fn deliver_call(
+        &self,
+        tenant: &Tenant,
+        instance_id: &InstanceId,
+        bookmark: &BookmarkId,
+    ) -> Result<Delivered, RuntimeError> {
+        let Some(found) = self.instance(tenant, instance_id.as_str()).await? else {
+            return Ok(Delivered::Done);
+        };
+        let wait = found.instance.bookmark(bookmark).map(|b| &b.wait);
+        let Some(Wait::Call(request)) = wait else {
+            return Ok(Delivered::Done);
+        };
+        let answer = self.answer(tenant, request).await?;
+        let stimulus = Stimulus::Answered {
+            bookmark: bookmark.clone(),
+            answer,
+        };
+        let waking = Waking::new(instance_id.as_str(), stimulus).at(bookmark.as_str(), 0);
+        self.wake(tenant, waking).await
+    }
+}
+
+fn resuming(instance: &InstanceId, bookmark: &BookmarkId, input: Map<String, Value>) -> Waking {
+    let stimulus = Stimulus::Resume {
+        bookmark: bookmark.clone(),
+        input,
+    };
+    Waking::new(instance.as_str(), stimulus).at(bookmark.as_str(), 0)
+}
+
+/// Whether a message that resumes is done with.
+fn settled(outcome: &ResumeOutcome) -> Delivered {
+    match outcome {
+        ResumeOutcome::NotYet(_) => Delivered::Later,
+        ResumeOutcome::Resumed(_)
+        | ResumeOutcome::BookmarkGone(_)
+        | ResumeOutcome::Seen(_)
+        | ResumeOutcome::Ended(_)
+        | ResumeOutcome::Deleted
+        | ResumeOutcome::NotFound => Delivered::Done,
     }
 }

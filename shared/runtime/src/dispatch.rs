@@ -2,9 +2,14 @@
 
 use dormouse_store::Tenant;
 
+use crate::config::Delivery;
+use crate::create::instance_id;
+use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
+use crate::message::{Message, StartFacts, Task};
+use crate::parcel::Parcel;
 use crate::runtime::Runtime;
-use crate::start::StartRequest;
+use crate::start::{Located, StartRequest};
 
 /// What became of a dispatch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +34,101 @@ impl Runtime {
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<DispatchOutcome, RuntimeError> {
-        let _ = (tenant, request);
-        todo!()
+        if !self.is_there(tenant, &request.definition).await? {
+            return Ok(DispatchOutcome::NotFound);
+        }
+        let (instance, _) = instance_id(self, tenant, &request);
+        let instance_id = instance.to_string();
+        let message = Message {
+            id: format!("start/{instance_id}"),
+            tenant: tenant.clone(),
+            task: Task::Start {
+                instance,
+                definition: request.definition,
+                start: StartFacts {
+                    input: request.input,
+                    correlation_id: request.correlation_id,
+                    name: request.name,
+                    trigger_activity_id: request.trigger_activity_id,
+                    properties: request.properties,
+                    parent: request.parent,
+                    ignores_activation: request.ignores_activation,
+                },
+            },
+        };
+        self.accept(message).await?;
+        Ok(DispatchOutcome::Accepted { instance_id })
+    }
+
+    async fn is_there(
+        &self,
+        tenant: &Tenant,
+        handle: &DefinitionHandle,
+    ) -> Result<bool, RuntimeError> {
+        Ok(match self.locate(tenant, handle).await? {
+            Located::NotFound => false,
+            Located::Version(..) => true,
+            Located::InForce(id) => self
+                .store()
+                .definition_head(tenant, &id)
+                .await?
+                .is_some_and(|head| head.published.is_some()),
+        })
+    }
+
+    /// Promises to do what a message says: it lies in a queue or in the outbox when this returns.
+    pub(crate) async fn accept(&self, message: Message) -> Result<(), RuntimeError> {
+        let parcel = self.accept_parcel(message).await?;
+        self.post(parcel).await;
+        Ok(())
+    }
+
+    /// The same, but the caller carries it out. An empty parcel: a queue has it.
+    pub(crate) async fn accept_parcel(&self, message: Message) -> Result<Parcel, RuntimeError> {
+        if let Some(queue) = self
+            .ports()
+            .queue
+            .as_ref()
+            .filter(|_| message.task.is_work())
+        {
+            queue.send(&message, 0).await.map_err(RuntimeError::Queue)?;
+            return Ok(Parcel::default());
+        }
+        let effects = [message.effect()?];
+        let (tenant, now) = (message.tenant.clone(), self.now());
+        let mut attempt = 1;
+        let keys = loop {
+            // Put twice it is delivered twice, which changes nothing.
+            match self
+                .store()
+                .put_outbox(&tenant, &message.id, now.0, &effects)
+                .await
+            {
+                Err(error) if error.is_busy() || error.is_unknown() => {
+                    if !self.pause(attempt).await {
+                        return Err(error.into());
+                    }
+                    attempt += 1;
+                }
+                keys => break keys?,
+            }
+        };
+        Ok(Parcel {
+            keys,
+            messages: vec![message],
+            forget: Vec::new(),
+        })
+    }
+
+    /// Carries a parcel out beside the caller, or before it returns where nothing runs after that.
+    pub(crate) async fn post(&self, parcel: Parcel) {
+        if parcel.is_empty() {
+            return;
+        }
+        let work = self.carry_out(parcel);
+        match self.config().delivery {
+            Delivery::Background => self.ports().background.spawn(work),
+            Delivery::Inline => work.await,
+        }
     }
 }

@@ -1,9 +1,17 @@
 //! Firing a timer that is due.
 
+use dormouse_engine::step::Stimulus;
+use serde_json::Map;
+
+use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
+use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
-use crate::timer::Timer;
+use crate::timer::{Timer, Wakes};
+
+/// A timer that comes this much too early is waited for, in ms: clocks differ a little.
+const NEARLY_MS: i64 = 1_000;
 
 /// What became of a timer.
 #[derive(Debug)]
@@ -26,7 +34,60 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. Fire it again then.
     pub async fn fire_timer(&self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
-        let _ = timer;
-        todo!()
+        let early_ms = timer.due.0 - self.now().0;
+        if early_ms > NEARLY_MS {
+            let scheduler = &self.ports().scheduler;
+            scheduler
+                .schedule(timer)
+                .await
+                .map_err(RuntimeError::Scheduler)?;
+            return Ok(TimerOutcome::Early);
+        }
+        if early_ms > 0 {
+            self.ports().clock.sleep(early_ms.unsigned_abs()).await;
+        }
+        let (instance, bookmark, commit) = match &timer.wakes {
+            Wakes::Occurrence(occurrence) => {
+                return self.fire_occurrence(&timer.tenant, occurrence).await;
+            }
+            Wakes::Bookmark {
+                instance,
+                bookmark,
+                commit,
+            } => (instance, bookmark, *commit),
+        };
+        let stimulus = Stimulus::Resume {
+            bookmark: bookmark.clone(),
+            input: Map::new(),
+        };
+        let waking = Waking::new(instance.as_str(), stimulus).at(bookmark.as_str(), commit);
+        match self.advance(&timer.tenant, waking).await {
+            Ok(advanced) => match advanced.outcome() {
+                // Its row, if it has one, went with the commit.
+                ResumeOutcome::Resumed(report) => Ok(TimerOutcome::Fired(report)),
+                ResumeOutcome::NotYet(_) => Ok(TimerOutcome::Later),
+                ResumeOutcome::BookmarkGone(_)
+                | ResumeOutcome::Seen(_)
+                | ResumeOutcome::Ended(_)
+                | ResumeOutcome::Deleted
+                | ResumeOutcome::NotFound => {
+                    self.forget_timer(timer).await?;
+                    Ok(TimerOutcome::Stale)
+                }
+            },
+            Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => {
+                Ok(TimerOutcome::Later)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Forgets a timer that has fired.
+    pub(crate) async fn forget_timer(&self, timer: &Timer) -> Result<(), RuntimeError> {
+        let scheduler = &self.ports().scheduler;
+        scheduler
+            .forget(timer)
+            .await
+            .map_err(RuntimeError::Scheduler)
     }
 }

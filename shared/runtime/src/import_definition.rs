@@ -19,7 +19,6 @@ impl Runtime {
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
-        let _ = (tenant, definition);
-        todo!()
+        self.save(tenant, definition, true).await
     }
 }

@@ -4,26 +4,40 @@
 //! Everything that touches the world is a port ([`port`]): no clock, no randomness, no sleeping, no spawning and no
 //! network but through them.
 
+mod advance;
+mod bindings;
+mod burst;
+mod cache;
 mod cancel;
 mod complete_task;
 mod config;
+mod create;
 mod definition_handle;
 mod definition_view;
 mod delete_definition;
 mod delete_instance;
 mod deliver;
+mod derived_id;
 mod dispatch;
+mod draft;
 mod error;
 mod fire_occurrence;
 mod fire_timer;
+mod http_route;
 mod import_definition;
+mod kept;
+mod load;
 pub mod message;
+mod parcel;
+mod pin;
 pub mod port;
 mod publish_definition;
 mod publish_event;
 pub mod query;
+mod references;
 mod replay_dead_letter;
 mod report;
+mod resolve;
 mod resume;
 mod retract_definition;
 mod retry;
@@ -34,7 +48,9 @@ mod stimulate;
 mod sweep;
 mod tenant_serde;
 mod timer;
+mod update_references;
 mod validate;
+mod version_extra;
 
 pub use config::{Delivery, RuntimeConfig};
 pub use definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};

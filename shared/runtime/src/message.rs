@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use dormouse_engine::effect::{Child, ParentLink};
 use dormouse_engine::id::{BookmarkId, InstanceId};
+use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::outbox::Effect;
 use serde::{Deserialize, Serialize};
@@ -12,9 +13,10 @@ use serde_json::{Map, Value};
 use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
 use crate::port::TaskRequest;
+use crate::start::StartRequest;
 use crate::stimulate::StimulusRequest;
 use crate::tenant_serde;
-use crate::timer::{Occurrence, Timer};
+use crate::timer::Timer;
 
 /// Something to do. Doing it twice changes nothing: every kind names what it is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,15 +70,6 @@ pub enum Task {
         /// The child.
         child: Child,
     },
-    /// Resume a bookmark of a parent with the end of its child.
-    ResumeParent {
-        /// The parent.
-        parent: InstanceId,
-        /// The bookmark.
-        bookmark: BookmarkId,
-        /// How the child ended.
-        input: Map<String, Value>,
-    },
     /// Resume a bookmark.
     Resume {
         /// The instance.
@@ -114,19 +107,9 @@ pub enum Task {
         instance: InstanceId,
     },
     /// Schedule the first occurrences of a publication.
-    ScheduleTriggers {
-        /// The definition.
-        definition_id: String,
-        /// The generation that it has once it is published.
-        generation: u64,
-    },
+    ScheduleTriggers(Published),
     /// Move the consumers of a publication to its version.
-    UpdateConsumers {
-        /// The definition.
-        definition_id: String,
-        /// The revision that it has once it is published.
-        revision: u64,
-    },
+    UpdateConsumers(Published),
     /// Start the occurrence that waits for an earlier one's end.
     StartBuffered {
         /// The definition.
@@ -134,11 +117,38 @@ pub enum Task {
         /// The trigger's activity.
         activity_id: String,
     },
-    /// Start an occurrence that waited.
-    StartOccurrence {
-        /// The occurrence.
-        occurrence: Occurrence,
-    },
+}
+
+impl Task {
+    /// Whether it is work that any node may do, rather than something that is handed on in one call.
+    pub(crate) fn is_work(&self) -> bool {
+        match self {
+            Self::Schedule { .. } | Self::RequestTask { .. } | Self::ScheduleTriggers(_) => false,
+            Self::Continue { .. }
+            | Self::Fire { .. }
+            | Self::Start { .. }
+            | Self::StartChild { .. }
+            | Self::Resume { .. }
+            | Self::Stimulate { .. }
+            | Self::Cancel { .. }
+            | Self::CallInBackground { .. }
+            | Self::CleanDeleted { .. }
+            | Self::UpdateConsumers(_)
+            | Self::StartBuffered { .. } => true,
+        }
+    }
+}
+
+/// A publication that was about to be made when the message was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Published {
+    /// The definition.
+    pub definition_id: String,
+    /// The revision that it has once it is published.
+    pub revision: u64,
+    /// When it was to be published.
+    pub at: Timestamp,
 }
 
 /// How an instance begins, as a message carries it.
@@ -159,6 +169,28 @@ pub struct StartFacts {
     pub parent: Option<ParentLink>,
     /// Whether the definition's activation strategy does not count.
     pub ignores_activation: bool,
+}
+
+impl StartFacts {
+    /// The start of an instance with an id.
+    pub(crate) fn request(
+        &self,
+        instance: &InstanceId,
+        definition: &DefinitionHandle,
+    ) -> StartRequest {
+        let facts = self.clone();
+        StartRequest {
+            instance_id: Some(instance.to_string()),
+            input: facts.input,
+            correlation_id: facts.correlation_id,
+            name: facts.name,
+            trigger_activity_id: facts.trigger_activity_id,
+            properties: facts.properties,
+            parent: facts.parent,
+            ignores_activation: facts.ignores_activation,
+            ..StartRequest::new(definition.clone())
+        }
+    }
 }
 
 impl Message {

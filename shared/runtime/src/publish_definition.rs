@@ -1,11 +1,32 @@
 //! Publishing a definition: one atomic write, after which no start anywhere uses the version before.
 
-use dormouse_engine::graph::Problem;
-use dormouse_store::Tenant;
+use std::sync::Arc;
 
+use dormouse_engine::definition::name::type_key;
+use dormouse_engine::graph::{Problem, Trigger};
+use dormouse_engine::time::Timestamp;
+use dormouse_store::Tenant;
+use dormouse_store::definition::{DefinitionHead, DefinitionVersion, VersionInfo};
+use dormouse_store::outbox::OutboxKey;
+use dormouse_store::publish::{Draft, Saved};
+use dormouse_store::trigger::NewTrigger;
+
+use crate::bindings::Bindings;
+use crate::cache::Runnable;
 use crate::definition_view::DefinitionView;
+use crate::deliver::Delivered;
+use crate::draft::{ATTEMPTS_MAX, view};
 use crate::error::RuntimeError;
+use crate::http_route::http_route;
+use crate::load::read_definition;
+use crate::message::{Message, Published, Task};
+use crate::resolve::Resolve;
 use crate::runtime::Runtime;
+use crate::timer::{Occurrence, Overlap};
+use crate::version_extra::VersionExtra;
+
+/// How long a publish may be under way, in ms.
+const PUBLISH_MS_MAX: i64 = 600_000;
 
 /// What became of a publish.
 #[derive(Debug)]
@@ -44,22 +65,254 @@ impl Runtime {
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<PublishOutcome, RuntimeError> {
-        let _ = (tenant, definition_id);
-        todo!()
+        self.publish_latest(tenant, definition_id, false).await
     }
 
-    /// Moves the definitions that use this one as an activity to its published version, and tells which. Published
-    /// ones are published again, drafts are changed in place.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError`]. The same call again does what is missing.
-    pub async fn update_references(
+    /// The same; `anew`: also if it is published already, to use what other workflows it finds now.
+    pub(crate) async fn publish_latest(
         &self,
         tenant: &Tenant,
         definition_id: &str,
-    ) -> Result<Vec<String>, RuntimeError> {
-        let _ = (tenant, definition_id);
-        todo!()
+        anew: bool,
+    ) -> Result<PublishOutcome, RuntimeError> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+                return Ok(PublishOutcome::NotFound);
+            };
+            let latest = head.latest.version;
+            let stored = self
+                .store()
+                .definition_version(tenant, definition_id, latest)
+                .await?;
+            // Deleted since the head was read.
+            let Some(stored) = stored else { continue };
+            let definition = read_definition(&stored)?;
+            let was_published = head
+                .published
+                .as_ref()
+                .is_some_and(|info| info.version == latest);
+            if was_published && !anew {
+                return Ok(PublishOutcome::Published(Box::new(Publication {
+                    definition: view(definition, &stored.info, &head),
+                    was_published,
+                    consumers_updated: Vec::new(),
+                    problems: Vec::new(),
+                })));
+            }
+            if definition.is_readonly && !anew {
+                return Ok(PublishOutcome::ReadOnly);
+            }
+            let compiled = self
+                .compile(
+                    tenant,
+                    Arc::new(definition),
+                    Bindings::default(),
+                    Resolve::AndPin,
+                )
+                .await?;
+            let problems = self.problems(tenant, &compiled).await?;
+            let has_errors = problems.iter().any(|problem| problem.is_error);
+            if has_errors && self.config().fail_on_validation_errors {
+                return Ok(PublishOutcome::Invalid(problems));
+            }
+            if let Some(published) = self.publish(tenant, &head, &stored, compiled).await? {
+                return Ok(PublishOutcome::Published(Box::new(Publication {
+                    problems,
+                    ..published
+                })));
+            }
+        }
+        Err(RuntimeError::DefinitionContended {
+            definition_id: definition_id.to_owned(),
+        })
     }
+
+    /// Publishes a compiled version. `None`: somebody changed the definition meanwhile.
+    async fn publish(
+        &self,
+        tenant: &Tenant,
+        head: &DefinitionHead,
+        stored: &DefinitionVersion,
+        compiled: Runnable,
+    ) -> Result<Option<Publication>, RuntimeError> {
+        let now = self.now();
+        let triggers = compiled
+            .graph
+            .triggers(&self.environment())
+            .unwrap_or_default();
+        let definition = &compiled.definition;
+        let afterwards = Afterwards {
+            recurs: triggers.iter().any(|trigger| trigger.recurrence.is_some()),
+            updates: definition.options.usable_as_activity
+                && definition.options.auto_update_consuming_workflows,
+        };
+        let (id, revision) = (&head.definition_id, head.revision + 1);
+        let published = Published {
+            definition_id: id.clone(),
+            revision,
+            at: now,
+        };
+        let messages = afterwards.messages(tenant, &published);
+        // Before it is published, so that a crash in between leaves nothing undone.
+        let keys = self.put_messages(tenant, id, &messages).await?;
+        let publication = publication(head, stored, &compiled, &triggers, now)?;
+        let saved = self.store().publish(tenant, &publication).await?;
+        let Saved::Done(head) = saved else {
+            self.delete_rows(&keys).await?;
+            return Ok(None);
+        };
+        self.changed(tenant, id).await;
+        let mut consumers_updated = Vec::new();
+        if afterwards.recurs {
+            self.schedule_triggers(tenant, &published).await?;
+        }
+        if afterwards.updates {
+            consumers_updated = self.update_references_boxed(tenant, id).await?;
+        }
+        self.delete_rows(&keys).await?;
+        let definition = Arc::unwrap_or_clone(compiled.definition);
+        Ok(Some(Publication {
+            definition: view(definition, &publication.draft.info, &head),
+            was_published: false,
+            consumers_updated,
+            problems: Vec::new(),
+        }))
+    }
+
+    async fn put_messages(
+        &self,
+        tenant: &Tenant,
+        definition_id: &str,
+        messages: &[Message],
+    ) -> Result<Vec<OutboxKey>, RuntimeError> {
+        if messages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
+        let (id, now) = (format!("publish/{definition_id}"), self.now());
+        Ok(self
+            .store()
+            .put_outbox(tenant, &id, now.0, &effects?)
+            .await?)
+    }
+
+    /// Schedules the first occurrences of a publication.
+    pub(crate) async fn schedule_triggers(
+        &self,
+        tenant: &Tenant,
+        published: &Published,
+    ) -> Result<Delivered, RuntimeError> {
+        let definition_id = &published.definition_id;
+        let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+            return Ok(Delivered::Done);
+        };
+        if head.revision < published.revision {
+            return Ok(self.not_published_yet(published.at));
+        }
+        let Some(loaded) = self.load_published(tenant, head).await? else {
+            return Ok(Delivered::Done);
+        };
+        let since = loaded.extra.published_ms.map_or(published.at, Timestamp);
+        let triggers = loaded.runnable.graph.triggers(&self.environment());
+        for trigger in triggers.unwrap_or_default() {
+            let Some(recurrence) = trigger.recurrence else {
+                continue;
+            };
+            let Some(nominal) = recurrence.first(since) else {
+                continue;
+            };
+            let occurrence = Occurrence {
+                definition_id: definition_id.clone(),
+                generation: loaded.head.generation,
+                activity_id: trigger.activity_id,
+                nominal,
+                recurrence,
+                overlap: Overlap::parse(&trigger.overlap_policy),
+            };
+            self.schedule_occurrence(tenant, occurrence).await?;
+        }
+        Ok(Delivered::Done)
+    }
+
+    /// Whether a publish that is not visible may still come, or has failed.
+    pub(crate) fn not_published_yet(&self, at: Timestamp) -> Delivered {
+        if self.now().0 - at.0 > PUBLISH_MS_MAX {
+            Delivered::Done
+        } else {
+            Delivered::Later
+        }
+    }
+}
+
+/// What is to be done after a publish.
+#[derive(Debug, Clone, Copy)]
+struct Afterwards {
+    recurs: bool,
+    updates: bool,
+}
+
+impl Afterwards {
+    fn messages(self, tenant: &Tenant, published: &Published) -> Vec<Message> {
+        let (id, revision) = (&published.definition_id, published.revision);
+        let schedule = self
+            .recurs
+            .then(|| Task::ScheduleTriggers(published.clone()));
+        let update = self
+            .updates
+            .then(|| Task::UpdateConsumers(published.clone()));
+        let tasks = [schedule, update].into_iter().flatten().enumerate();
+        tasks
+            .map(|(place, task)| Message {
+                id: format!("publish/{id}/{revision}/{place}"),
+                tenant: tenant.clone(),
+                task,
+            })
+            .collect()
+    }
+}
+
+/// What the store is told of a publication.
+fn publication(
+    head: &DefinitionHead,
+    stored: &DefinitionVersion,
+    compiled: &Runnable,
+    triggers: &[Trigger],
+    now: Timestamp,
+) -> Result<dormouse_store::publish::Publication, RuntimeError> {
+    let definition = &compiled.definition;
+    let extra = VersionExtra {
+        published_ms: Some(now.0),
+        bindings: compiled.bindings.clone(),
+        ..VersionExtra::of(definition)
+    };
+    let info = VersionInfo {
+        extra: extra.encode()?,
+        ..stored.info.clone()
+    };
+    let rows = triggers.iter().map(|trigger| {
+        let payload =
+            serde_json::to_vec(&trigger.payload).map_err(RuntimeError::format("trigger"))?;
+        Ok(NewTrigger {
+            hash: trigger.hash.clone(),
+            activity_id: trigger.activity_id.clone(),
+            name: trigger.name.clone(),
+            payload: payload.into(),
+        })
+    });
+    let name = definition.name.as_deref().map(type_key);
+    Ok(dormouse_store::publish::Publication {
+        draft: Draft {
+            definition_id: head.definition_id.clone(),
+            info,
+            body: stored.body.clone(),
+            uses: compiled.bindings.definitions(),
+            expected_revision: head.revision,
+        },
+        type_name: name.filter(|name| definition.options.usable_as_activity && !name.is_empty()),
+        triggers: rows.collect::<Result<_, RuntimeError>>()?,
+        routes: triggers
+            .iter()
+            .filter_map(|trigger| http_route(&trigger.name, &trigger.payload))
+            .collect(),
+    })
 }

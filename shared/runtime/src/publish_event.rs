@@ -1,11 +1,13 @@
 //! Publishing an event: accepted durably, then delivered to everybody who waits for it.
 
+use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_store::Tenant;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::RuntimeError;
+use crate::message::{Message, Task};
 use crate::runtime::Runtime;
-use crate::stimulate::StimulusOutcome;
+use crate::stimulate::{StimulusOutcome, StimulusRequest, event_hash};
 
 /// An event.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,7 +50,49 @@ impl Runtime {
         tenant: &Tenant,
         event: EventRequest,
     ) -> Result<EventOutcome, RuntimeError> {
-        let _ = (tenant, event);
-        todo!()
+        let event_id = event.event_id.unwrap_or_else(|| self.new_id());
+        let stimulus = StimulusRequest {
+            id: event_id.clone(),
+            hash: event_hash(&event.name),
+            input: Map::from_iter([(PAYLOAD.to_owned(), event.payload)]),
+            correlation_id: event.correlation_id.filter(|id| !id.is_empty()),
+            instance_id: event.instance_id,
+            bookmark_id: None,
+            activity_instance_id: event.activity_instance_id,
+            at: self.now(),
+            kept_ms: event.kept_ms,
+        };
+        let message = Message {
+            id: format!("event/{event_id}"),
+            tenant: tenant.clone(),
+            task: Task::Stimulate {
+                stimulus: stimulus.clone(),
+            },
+        };
+        let parcel = self.accept_parcel(message).await?;
+        if !event.waits {
+            self.post(parcel).await;
+            return Ok(EventOutcome {
+                event_id,
+                delivered: None,
+            });
+        }
+        // It is accepted: what fails from here on is delivered later, so it is no error for the sender.
+        let delivered = match self.stimulate(tenant, &stimulus).await {
+            Ok(outcome) => {
+                if let Err(cause) = self.delete_rows(&parcel.keys).await {
+                    tracing::debug!(event_id, cause = %cause, "a delivered event stays in the outbox");
+                }
+                Some(outcome)
+            }
+            Err(cause) => {
+                tracing::warn!(event_id, cause = %cause, "an event is delivered later");
+                None
+            }
+        };
+        Ok(EventOutcome {
+            event_id,
+            delivered,
+        })
     }
 }

@@ -1,11 +1,13 @@
 //! Dead letters: what was given up on, to be listed, replayed and deleted.
 
 use dormouse_store::Tenant;
-use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage};
+use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
 use crate::error::RuntimeError;
-use crate::message::Message;
+use crate::message::{Message, Task};
+use crate::parcel::Parcel;
 use crate::runtime::Runtime;
+use crate::stimulate::StimulusRequest;
 
 impl Runtime {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.
@@ -18,8 +20,42 @@ impl Runtime {
         tenant: &Tenant,
         id: &str,
     ) -> Result<bool, RuntimeError> {
-        let _ = (tenant, id);
-        todo!()
+        let Some(letter) = self.store().dead_letter(tenant, id).await? else {
+            return Ok(false);
+        };
+        let messages = match letter.letter {
+            Letter::Effects { effects, .. } => effects
+                .iter()
+                .map(|effect| Message::decode(&effect.body))
+                .collect::<Result<Vec<_>, _>>()?,
+            Letter::Message(body) => vec![Message::decode(&body)?],
+            Letter::Stimulus { stimulus, .. } => vec![Message {
+                id: format!("replay/{id}"),
+                tenant: tenant.clone(),
+                task: Task::Stimulate {
+                    stimulus: StimulusRequest {
+                        at: self.now(),
+                        ..StimulusRequest::of_kept(stimulus)?
+                    },
+                },
+            }],
+        };
+        let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
+        let now = self.now();
+        let replayed = self
+            .store()
+            .replay_dead_letter(tenant, id, now.0, &effects?)
+            .await?;
+        let Some(keys) = replayed else {
+            return Ok(false);
+        };
+        self.post(Parcel {
+            keys,
+            messages,
+            forget: Vec::new(),
+        })
+        .await;
+        Ok(true)
     }
 
     /// Makes a dead letter of a message that a queue has delivered too often.
@@ -28,8 +64,17 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn give_up(&self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
-        let _ = (message, reason);
-        todo!()
+        let letter = DeadLetter {
+            id: format!("{:013}-{}", self.now().0, message.id.replace('/', "-")),
+            at_ms: self.now().0,
+            reason: reason.to_owned(),
+            attempts: 0,
+            letter: Letter::Message(message.encode()?),
+        };
+        self.store()
+            .put_dead_letter(&message.tenant, &letter)
+            .await?;
+        Ok(())
     }
 
     /// The dead letters, newest first.
@@ -43,8 +88,10 @@ impl Runtime {
         limit: u32,
         cursor: Option<String>,
     ) -> Result<DeadLetterPage, RuntimeError> {
-        let _ = (tenant, limit, cursor);
-        todo!()
+        Ok(self
+            .store()
+            .list_dead_letters(tenant, limit, cursor)
+            .await?)
     }
 
     /// One dead letter.
@@ -57,8 +104,7 @@ impl Runtime {
         tenant: &Tenant,
         id: &str,
     ) -> Result<Option<DeadLetter>, RuntimeError> {
-        let _ = (tenant, id);
-        todo!()
+        Ok(self.store().dead_letter(tenant, id).await?)
     }
 
     /// Deletes a dead letter. False: there was none.
@@ -71,7 +117,6 @@ impl Runtime {
         tenant: &Tenant,
         id: &str,
     ) -> Result<bool, RuntimeError> {
-        let _ = (tenant, id);
-        todo!()
+        Ok(self.store().delete_dead_letter(tenant, id).await?)
     }
 }

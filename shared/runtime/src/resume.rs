@@ -1,9 +1,12 @@
 //! Resuming an instance at a bookmark: two calls to the table; a duplicate costs one.
 
+use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
 use serde_json::{Map, Value};
 
+use crate::advance::Waking;
+use crate::burst::Cause;
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::runtime::Runtime;
@@ -86,7 +89,22 @@ impl Runtime {
         tenant: &Tenant,
         request: ResumeRequest,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let _ = (tenant, request);
-        todo!()
+        let stimulus = match &request.bookmark_id {
+            Some(bookmark) => Stimulus::Resume {
+                bookmark: bookmark.as_str().into(),
+                input: request.input,
+            },
+            None => Stimulus::Continue,
+        };
+        let waking = Waking {
+            bookmark: request.bookmark_id.map(|id| (id, request.commit)),
+            cause: Cause {
+                event_id: request.event_id,
+                ..Cause::default()
+            },
+            has_http_request: request.has_http_request,
+            ..Waking::new(request.instance_id, stimulus)
+        };
+        Ok(self.advance(tenant, waking).await?.outcome())
     }
 }

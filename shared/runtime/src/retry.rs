@@ -1,7 +1,9 @@
 //! Retrying activities that have failed.
 
+use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
@@ -19,7 +21,10 @@ impl Runtime {
         instance_id: &str,
         activity_ids: Vec<String>,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let _ = (tenant, instance_id, activity_ids);
-        todo!()
+        let waking = Waking {
+            reopens: true,
+            ..Waking::new(instance_id, Stimulus::Retry { activity_ids })
+        };
+        Ok(self.advance(tenant, waking).await?.outcome())
     }
 }

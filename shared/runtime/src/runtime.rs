@@ -1,12 +1,18 @@
 //! The `Runtime`: the store, the ports, and the use cases on them. Each use case is in the file of its name.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use dormouse_engine::id::hex;
+use dormouse_engine::step::Environment;
+use dormouse_engine::time::Timestamp;
 use dormouse_expressions::Expressions;
-use dormouse_store::Store;
+use dormouse_store::backoff::Backoff;
+use dormouse_store::{Store, Tenant};
 
+use crate::cache::Cache;
 use crate::config::RuntimeConfig;
-use crate::port::Ports;
+use crate::port::{DefinitionChanged, Ports};
 
 /// Everything the use cases need. Cheap to clone.
 #[derive(Clone)]
@@ -19,6 +25,10 @@ struct Inner {
     ports: Ports,
     expressions: Arc<Expressions>,
     config: RuntimeConfig,
+    cache: Cache,
+    /// Tells this run of the node from others under the same name.
+    boot: u64,
+    bursts: AtomicU64,
 }
 
 impl Runtime {
@@ -30,13 +40,17 @@ impl Runtime {
         expressions: Arc<Expressions>,
         config: RuntimeConfig,
     ) -> Self {
+        let inner = Inner {
+            cache: Cache::new(config.cached_nodes_max),
+            boot: ports.clock.random(),
+            bursts: AtomicU64::new(0),
+            store,
+            ports,
+            expressions,
+            config,
+        };
         Self {
-            inner: Arc::new(Inner {
-                store,
-                ports,
-                expressions,
-                config,
-            }),
+            inner: Arc::new(inner),
         }
     }
 
@@ -62,5 +76,50 @@ impl Runtime {
     #[must_use]
     pub fn expressions(&self) -> &Expressions {
         &self.inner.expressions
+    }
+
+    /// Forgets what this node remembers of a definition that has changed. A start checks the version anyway.
+    pub fn invalidate(&self, changed: &DefinitionChanged) {
+        if let Ok(tenant) = Tenant::new(&changed.tenant) {
+            self.cache().forget(&tenant, &changed.definition_id);
+        }
+    }
+
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.inner.cache
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.ports.clock.now()
+    }
+
+    /// An id as Elsa makes them: 16 random hexadecimal digits.
+    pub(crate) fn new_id(&self) -> String {
+        hex(self.inner.ports.clock.random())
+    }
+
+    /// A name for the holder of one lease that nobody else has.
+    pub(crate) fn owner(&self) -> String {
+        let burst = self.inner.bursts.fetch_add(1, Ordering::Relaxed);
+        format!("{}/{:x}/{burst:x}", self.inner.config.node, self.inner.boot)
+    }
+
+    /// What a step outside any burst is given.
+    pub(crate) fn environment(&self) -> Environment<'_> {
+        Environment {
+            limits: self.inner.config.limits,
+            ..Environment::new(self.now(), &self.inner.expressions)
+        }
+    }
+
+    /// Waits before the attempt after `attempt` (from 1) at a busy table. False: that was the last one.
+    pub(crate) async fn pause(&self, attempt: u32) -> bool {
+        let backoff = Backoff::default();
+        if attempt >= backoff.attempts_max {
+            return false;
+        }
+        let clock = &self.inner.ports.clock;
+        clock.sleep(backoff.wait_ms(attempt, clock.random())).await;
+        true
     }
 }

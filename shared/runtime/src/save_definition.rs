@@ -5,6 +5,7 @@ use dormouse_store::Tenant;
 
 use crate::definition_view::DefinitionView;
 use crate::error::RuntimeError;
+use crate::load::read_definition;
 use crate::runtime::Runtime;
 
 /// What became of a save.
@@ -33,8 +34,7 @@ impl Runtime {
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
-        let _ = (tenant, definition);
-        todo!()
+        self.save(tenant, definition, false).await
     }
 
     /// Makes a new draft of an earlier version. `None`: there is no such version.
@@ -48,7 +48,16 @@ impl Runtime {
         definition_id: &str,
         version: u32,
     ) -> Result<Option<SaveOutcome>, RuntimeError> {
-        let _ = (tenant, definition_id, version);
-        todo!()
+        let stored = self
+            .store()
+            .definition_version(tenant, definition_id, version)
+            .await?;
+        match stored.filter(|stored| !stored.hidden) {
+            None => Ok(None),
+            Some(stored) => self
+                .save(tenant, read_definition(&stored)?, false)
+                .await
+                .map(Some),
+        }
     }
 }

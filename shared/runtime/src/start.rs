@@ -3,9 +3,11 @@
 use dormouse_engine::effect::ParentLink;
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
+use futures_util::future::join;
 use serde_json::{Map, Value};
 
-use crate::definition_handle::DefinitionHandle;
+use crate::create::{Beginning, First};
+use crate::definition_handle::{DefinitionHandle, VersionOptions};
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::runtime::Runtime;
@@ -84,6 +86,27 @@ pub enum StartOutcome {
     Stale,
 }
 
+/// What became of a start, in more detail.
+pub(crate) enum Begun {
+    Outcome(StartOutcome),
+    /// An instance that the same trigger started still runs.
+    TriggerRuns {
+        holder: String,
+    },
+    /// Somebody else took the kept stimulus that it was to be the answer to.
+    StimulusTaken,
+}
+
+impl Begun {
+    pub(crate) fn outcome(self) -> StartOutcome {
+        match self {
+            Self::Outcome(outcome) => outcome,
+            Self::TriggerRuns { holder } => StartOutcome::NotAllowed { holder },
+            Self::StimulusTaken => StartOutcome::Stale,
+        }
+    }
+}
+
 impl Runtime {
     /// Starts an instance and runs it until it waits or ends.
     ///
@@ -98,7 +121,137 @@ impl Runtime {
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<StartOutcome, RuntimeError> {
-        let _ = (tenant, request);
-        todo!()
+        Ok(self
+            .begin(tenant, request, Beginning::default())
+            .await?
+            .outcome())
     }
+
+    pub(crate) async fn begin(
+        &self,
+        tenant: &Tenant,
+        request: StartRequest,
+        beginning: Beginning,
+    ) -> Result<Begun, RuntimeError> {
+        match self.locate(tenant, &request.definition).await? {
+            Located::NotFound => Ok(Begun::Outcome(StartOutcome::NotFound)),
+            Located::InForce(definition_id) => {
+                self.begin_in_force(tenant, &definition_id, &request, &beginning)
+                    .await
+            }
+            Located::Version(definition_id, version) => {
+                self.begin_version(tenant, (&definition_id, version), &request, &beginning)
+                    .await
+            }
+        }
+    }
+
+    /// Starts the published version.
+    async fn begin_in_force(
+        &self,
+        tenant: &Tenant,
+        definition_id: &str,
+        request: &StartRequest,
+        beginning: &Beginning,
+    ) -> Result<Begun, RuntimeError> {
+        let known = self.cache().published(tenant, definition_id);
+        let known = known.filter(|known| {
+            known
+                .incomplete_until
+                .is_none_or(|until| self.now() < until)
+        });
+        let read = self.store().definition_head(tenant, definition_id);
+        // The first step runs while the head is on its way. What it made is dropped if the head says otherwise.
+        let first = async {
+            known
+                .as_ref()
+                .map(|known| First::step(self, tenant, known.runnable.clone(), request, beginning))
+        };
+        let (head, first) = join(read, first).await;
+        let Some(head) = head? else {
+            self.cache().forget(tenant, definition_id);
+            return Ok(Begun::Outcome(StartOutcome::NotFound));
+        };
+        if let Some(generation) = request.trigger_generation
+            && (generation != head.generation || head.published.is_none())
+        {
+            return Ok(Begun::Outcome(StartOutcome::Stale));
+        }
+        let is_current = known.is_some_and(|known| {
+            known.head.generation == head.generation && known.head.published == head.published
+        });
+        let first = match first {
+            Some(first) if is_current => first,
+            _ => match self.load_published(tenant, head).await? {
+                None => return Ok(Begun::Outcome(StartOutcome::NotFound)),
+                Some(loaded) => {
+                    let runnable = loaded.runnable.clone();
+                    First::step(self, tenant, runnable, request, beginning)
+                }
+            },
+        };
+        self.create(first).await
+    }
+
+    /// Starts a version by its number, published or not.
+    async fn begin_version(
+        &self,
+        tenant: &Tenant,
+        (definition_id, version): (&str, u32),
+        request: &StartRequest,
+        beginning: &Beginning,
+    ) -> Result<Begun, RuntimeError> {
+        let found = self.load_version(tenant, definition_id, version).await?;
+        let Some(runnable) = found else {
+            return Ok(Begun::Outcome(StartOutcome::NotFound));
+        };
+        self.create(First::step(self, tenant, runnable, request, beginning))
+            .await
+    }
+
+    /// Which version a handle means.
+    pub(crate) async fn locate(
+        &self,
+        tenant: &Tenant,
+        handle: &DefinitionHandle,
+    ) -> Result<Located, RuntimeError> {
+        let (definition_id, wanted) = match handle {
+            DefinitionHandle::Definition { id, version } => {
+                if *version == VersionOptions::Published {
+                    return Ok(Located::InForce(id.clone()));
+                }
+                (id.clone(), *version)
+            }
+            DefinitionHandle::Version { id } => {
+                match self.store().find_version(tenant, id).await? {
+                    Some((definition_id, n)) => (definition_id, VersionOptions::Number(n)),
+                    None => return Ok(Located::NotFound),
+                }
+            }
+        };
+        let Some(head) = self.store().definition_head(tenant, &definition_id).await? else {
+            return Ok(Located::NotFound);
+        };
+        Ok(match wanted.pick(&head) {
+            None => Located::NotFound,
+            Some(n)
+                if head
+                    .published
+                    .as_ref()
+                    .is_some_and(|info| info.version == n) =>
+            {
+                Located::InForce(definition_id)
+            }
+            Some(n) => Located::Version(definition_id, n),
+        })
+    }
+}
+
+/// Where a start's definition is.
+pub(crate) enum Located {
+    /// The published version.
+    InForce(String),
+    /// Another one.
+    Version(String, u32),
+    NotFound,
 }

@@ -1,13 +1,26 @@
 //! Delivering a stimulus: starting whom it triggers, resuming who waits for it, and keeping it where nobody does.
 
+use dormouse_engine::activity::event::{EVENT, hashed};
 use dormouse_engine::graph::stimulus_hash;
+use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
+use dormouse_store::bookmark::BookmarkRow;
+use dormouse_store::commit::Consumed;
+use dormouse_store::trigger::TriggerRow;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::advance::Waking;
+use crate::burst::Cause;
+use crate::definition_handle::DefinitionHandle;
+use crate::derived_id::derived_id;
 use crate::error::RuntimeError;
+use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::start::{StartOutcome, StartRequest};
 
 /// A stimulus and whom it is for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -62,6 +75,41 @@ pub struct StimulusOutcome {
     pub kept: bool,
 }
 
+/// The hash of an event of a name.
+pub(crate) fn event_hash(name: &str) -> String {
+    stimulus_hash(EVENT, &hashed(name))
+}
+
+/// How often triggers are looked for again because a publish came in between.
+const LOOKS_MAX: u32 = 5;
+
+/// What one look for receivers found.
+#[derive(Default)]
+struct Look {
+    outcome: StimulusOutcome,
+    /// A trigger was published anew meanwhile.
+    is_stale: bool,
+    /// Receivers that could not be reached now.
+    failure: Option<RuntimeError>,
+    /// Whether the stimulus is kept, from an earlier delivery.
+    is_kept: bool,
+}
+
+impl Look {
+    fn has_receivers(&self) -> bool {
+        !self.outcome.started.is_empty() || !self.outcome.resumed.is_empty()
+    }
+}
+
+/// What became of one receiver.
+enum Reached {
+    Started(String),
+    Resumed(String),
+    Stale,
+    Nobody,
+    Failed(RuntimeError),
+}
+
 impl Runtime {
     /// Delivers a stimulus. Only [`Self::publish_event`] promises that a crash does not lose it.
     ///
@@ -73,7 +121,186 @@ impl Runtime {
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
-        let _ = (tenant, stimulus);
-        todo!()
+        let is_late = self.now().0 - stimulus.at.0 >= self.config().redeliver_after_ms;
+        // Perhaps an earlier delivery of it was kept, and somebody has taken it since.
+        if is_late && self.was_taken(tenant, stimulus).await? {
+            return Ok(StimulusOutcome::default());
+        }
+        let mut look = self.look(tenant, stimulus).await?;
+        for _ in 1..LOOKS_MAX {
+            if !look.is_stale {
+                break;
+            }
+            look = self.look(tenant, stimulus).await?;
+        }
+        if let Some(failure) = look.failure {
+            return Err(failure);
+        }
+        if look.is_kept {
+            return self.deliver_kept(tenant, stimulus).await;
+        }
+        let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
+        if look.has_receivers() || kept_ms <= 0 {
+            return Ok(look.outcome);
+        }
+        if is_late && self.was_taken(tenant, stimulus).await? {
+            return Ok(look.outcome);
+        }
+        let kept = stimulus.keep(kept_ms, self.now())?;
+        self.store().queue_stimulus(tenant, &kept).await?;
+        // A bookmark may have been opened since the look, by a commit that looked before this was kept.
+        self.deliver_kept(tenant, stimulus).await
+    }
+
+    async fn was_taken(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+    ) -> Result<bool, RuntimeError> {
+        let (hash, id) = (&stimulus.hash, &stimulus.id);
+        Ok(self.store().was_taken(tenant, hash, id).await?)
+    }
+
+    /// Looks once for triggers and bookmarks, and reaches those that are there.
+    async fn look(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+    ) -> Result<Look, RuntimeError> {
+        let mut look = Look::default();
+        let mut cursor = None;
+        loop {
+            let page = self.store().stimuli(tenant, &stimulus.hash, cursor).await?;
+            // Kept by an earlier delivery of it: then it has one receiver only.
+            look.is_kept |= page.queued.iter().any(|kept| kept.id == stimulus.id);
+            if look.is_kept {
+                return Ok(look);
+            }
+            let mut all: Vec<BoxFuture<'_, Reached>> = Vec::new();
+            for row in page.triggers.iter().filter(|_| !stimulus.is_targeted()) {
+                all.push(self.reach_trigger(tenant, stimulus, row).boxed());
+            }
+            for row in page.bookmarks.iter().filter(|row| stimulus.is_for(row)) {
+                all.push(self.reach_bookmark(tenant, stimulus, row).boxed());
+            }
+            let reached: Vec<_> = stream::iter(all)
+                .buffer_unordered(self.config().deliveries_parallel_max.max(1))
+                .collect()
+                .await;
+            for one in reached {
+                match one {
+                    Reached::Started(id) => look.outcome.started.push(id),
+                    Reached::Resumed(id) => look.outcome.resumed.push(id),
+                    Reached::Stale => look.is_stale = true,
+                    Reached::Nobody => {}
+                    Reached::Failed(error) => look.failure = Some(error),
+                }
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(look);
+            }
+        }
+    }
+
+    async fn reach_trigger(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        row: &TriggerRow,
+    ) -> Reached {
+        let activity_id = &row.trigger.activity_id;
+        let id = derived_id(
+            "event",
+            &[
+                tenant.as_str(),
+                &stimulus.id,
+                &row.definition_id,
+                activity_id,
+            ],
+        );
+        let request = StartRequest {
+            instance_id: Some(id),
+            input: stimulus.input.clone(),
+            correlation_id: stimulus.correlation_id.clone(),
+            trigger_activity_id: Some(activity_id.clone()),
+            trigger_generation: Some(row.generation),
+            ..StartRequest::new(DefinitionHandle::published(&row.definition_id))
+        };
+        match self.start(tenant, request).await {
+            Ok(StartOutcome::Started(report)) => Reached::Started(report.instance.id.to_string()),
+            Ok(StartOutcome::AlreadyStarted(head)) => Reached::Started(head.instance_id),
+            Ok(StartOutcome::Deleted { instance_id }) => Reached::Started(instance_id),
+            Ok(StartOutcome::Stale) => Reached::Stale,
+            Ok(StartOutcome::NotAllowed { .. } | StartOutcome::NotFound) => Reached::Nobody,
+            Err(error) => Reached::Failed(error),
+        }
+    }
+
+    async fn reach_bookmark(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        row: &BookmarkRow,
+    ) -> Reached {
+        let waking = stimulus.waking(row, None);
+        match self.advance(tenant, waking).await {
+            Ok(advanced) => match advanced.outcome() {
+                ResumeOutcome::Resumed(report) => Reached::Resumed(report.instance.id.to_string()),
+                ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id),
+                // One that opens soon looks for what is kept when it does.
+                ResumeOutcome::NotYet(_) => Reached::Nobody,
+                ResumeOutcome::BookmarkGone(_)
+                | ResumeOutcome::Ended(_)
+                | ResumeOutcome::Deleted
+                | ResumeOutcome::NotFound => {
+                    // A row that leads nowhere was left by an interrupted write; the next sender need not ask.
+                    match self.store().forget_bookmark(tenant, row).await {
+                        Ok(()) => Reached::Nobody,
+                        Err(error) => Reached::Failed(error.into()),
+                    }
+                }
+            },
+            Err(error) => Reached::Failed(error),
+        }
+    }
+}
+
+impl StimulusRequest {
+    /// Whether it is for somebody in particular, so that it starts nothing.
+    fn is_targeted(&self) -> bool {
+        self.instance_id.is_some()
+            || self.bookmark_id.is_some()
+            || self.activity_instance_id.is_some()
+    }
+
+    /// Whether a bookmark is one that it is for.
+    pub(crate) fn is_for(&self, row: &BookmarkRow) -> bool {
+        let fits = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.is_none() || wanted.as_deref() == found
+        };
+        fits(&self.instance_id, Some(&row.instance_id))
+            && fits(&self.bookmark_id, Some(&row.bookmark_id))
+            && fits(&self.correlation_id, row.found_by.correlation_id.as_deref())
+            && fits(
+                &self.activity_instance_id,
+                row.found_by.activity_instance_id.as_deref(),
+            )
+    }
+
+    /// What it does to a bookmark.
+    pub(crate) fn waking(&self, row: &BookmarkRow, consumed: Option<Consumed>) -> Waking {
+        let stimulus = Stimulus::Resume {
+            bookmark: row.bookmark_id.as_str().into(),
+            input: self.input.clone(),
+        };
+        Waking {
+            cause: Cause {
+                event_id: Some(self.id.clone()),
+                consumed,
+                ..Cause::default()
+            },
+            ..Waking::new(&row.instance_id, stimulus).at(&row.bookmark_id, row.commit)
+        }
     }
 }

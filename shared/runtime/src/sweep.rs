@@ -1,7 +1,20 @@
 //! The sweep: delivers what a crash left, continues what was interrupted, gives up on what has expired.
 
+use dormouse_engine::step::Stimulus;
+use dormouse_store::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::OutboxRow;
+
+use crate::advance::Waking;
 use crate::error::RuntimeError;
+use crate::message::{Message, Task};
 use crate::runtime::Runtime;
+use crate::stimulate::StimulusRequest;
+
+/// Rows of the outbox read at once.
+const ROWS_A_PAGE: u32 = 100;
+
+/// At most so many kept stimuli of a shard are looked at in one sweep.
+const KEPT_A_SWEEP: u32 = 1_000;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +39,170 @@ impl Runtime {
     ///
     /// [`RuntimeError`] if the table could not be read; a delivery that fails is counted and tried again.
     pub async fn sweep(&self) -> Result<SweepReport, RuntimeError> {
-        todo!()
+        let mut report = SweepReport::default();
+        for shard in 0..self.store().outbox_shards() {
+            self.sweep_shard(shard, &mut report).await?;
+        }
+        self.sweep_kept(&mut report).await?;
+        Ok(report)
     }
+
+    async fn sweep_shard(&self, shard: u16, report: &mut SweepReport) -> Result<(), RuntimeError> {
+        let before = self.now().plus_ms(-self.config().redeliver_after_ms);
+        let mut cursor = None;
+        loop {
+            let page = self
+                .store()
+                .list_outbox(shard, before.0, ROWS_A_PAGE, cursor)
+                .await?;
+            for row in page.rows {
+                if row.held_until_ms > self.now().0 {
+                    continue;
+                }
+                // One row that fails does not keep the others from being delivered.
+                match self.sweep_row(&row).await {
+                    Ok(Swept::Delivered) => report.delivered += 1,
+                    Ok(Swept::Left) => report.left += 1,
+                    Ok(Swept::GivenUp) => report.given_up += 1,
+                    Err(cause) => {
+                        tracing::warn!(source = row.source, cause = %cause, "a row of the outbox is left for the next sweep");
+                        report.left += 1;
+                    }
+                }
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn sweep_row(&self, row: &OutboxRow) -> Result<Swept, RuntimeError> {
+        // Counted before it is tried: one that brings the process down is counted too.
+        let attempts = self.store().count_outbox_attempt(&row.key).await?;
+        if attempts == 0 {
+            return Ok(Swept::Delivered);
+        }
+        let most = self.config().delivery_attempts_max;
+        let decoded: Result<Vec<_>, _> = row
+            .effects
+            .iter()
+            .map(|effect| Message::decode(&effect.body))
+            .collect();
+        let Ok(messages) = decoded else {
+            return self.bury(row, attempts, "it cannot be read").await;
+        };
+        if attempts > most.saturating_mul(2) {
+            return self.bury(row, attempts, "it was tried too often").await;
+        }
+        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
+        if messages.iter().any(is_call) && !self.hold_row(&row.key).await {
+            return Ok(Swept::Left);
+        }
+        let count = messages.len();
+        let left = self.send_all(messages).await;
+        if left.is_empty() {
+            self.store().delete_outbox(&row.key).await?;
+            return Ok(Swept::Delivered);
+        }
+        if attempts >= most {
+            return self.give_up_row(row, attempts, &left).await;
+        }
+        if left.len() < count {
+            let effects: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
+            self.store().keep_outbox(&row.key, &effects?).await?;
+        }
+        Ok(Swept::Left)
+    }
+
+    /// Gives up on what could not be delivered in all those attempts.
+    async fn give_up_row(
+        &self,
+        row: &OutboxRow,
+        attempts: u32,
+        left: &[Message],
+    ) -> Result<Swept, RuntimeError> {
+        // A child that was never started needs no cancelling, and a burst that cannot go on is a failure of its
+        // instance; neither is of use as a dead letter.
+        for message in left {
+            if let Task::Continue { instance, .. } = &message.task {
+                let stimulus = Stimulus::Fail {
+                    kind: "GivenUp".into(),
+                    message: format!(
+                        "the workflow was stopped: it could not be continued in {attempts} attempts"
+                    ),
+                };
+                let waking = Waking::new(instance.as_str(), stimulus);
+                if let Err(cause) = self.advance(&message.tenant, waking).await {
+                    tracing::warn!(%instance, cause = %cause, "an instance cannot be continued and not be failed");
+                }
+            }
+        }
+        let is_letter = |message: &Message| {
+            !matches!(message.task, Task::Continue { .. } | Task::Cancel { .. })
+        };
+        if left.iter().any(is_letter) {
+            return self.bury(row, attempts, "it was tried too often").await;
+        }
+        self.store().delete_outbox(&row.key).await?;
+        Ok(Swept::GivenUp)
+    }
+
+    async fn bury(
+        &self,
+        row: &OutboxRow,
+        attempts: u32,
+        reason: &str,
+    ) -> Result<Swept, RuntimeError> {
+        let letter = DeadLetter {
+            id: format!(
+                "{:013}-{}-{}",
+                row.at_ms,
+                row.source.replace('/', "-"),
+                row.commit
+            ),
+            at_ms: self.now().0,
+            reason: reason.to_owned(),
+            attempts,
+            letter: Letter::Effects {
+                source: row.source.clone(),
+                commit: row.commit,
+                effects: row.effects.clone(),
+            },
+        };
+        self.store()
+            .bury_outbox(&row.tenant, &row.key, &letter)
+            .await?;
+        Ok(Swept::GivenUp)
+    }
+
+    /// Gives kept stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
+    async fn sweep_kept(&self, report: &mut SweepReport) -> Result<(), RuntimeError> {
+        let now = self.now();
+        for (tenant, kept) in self.store().list_queued(KEPT_A_SWEEP).await? {
+            let is_young = kept.created_ms > now.0 - self.config().redeliver_after_ms;
+            if is_young || kept.expires_ms <= now.0 {
+                continue;
+            }
+            let Ok(stimulus) = StimulusRequest::of_kept(kept) else {
+                continue;
+            };
+            match self.deliver_kept(&tenant, &stimulus).await {
+                Ok(outcome) if !outcome.kept => report.matched += 1,
+                Ok(_) => {}
+                Err(cause) => {
+                    tracing::debug!(id = stimulus.id, cause = %cause, "a kept stimulus is looked at again later");
+                }
+            }
+        }
+        report.expired = self.store().expire_stimuli(now.0, KEPT_A_SWEEP).await?;
+        Ok(())
+    }
+}
+
+/// What became of a row.
+enum Swept {
+    Delivered,
+    Left,
+    GivenUp,
 }

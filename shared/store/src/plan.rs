@@ -239,6 +239,13 @@ impl Plan {
         if let Some(consumed) = &commit.consumed {
             let key = queued_stimulus::key(tenant, &consumed.hash, &consumed.id)?;
             with.push((Role::Consumed, Write::Delete(key, Condition::Exists)));
+            let taken = queued_stimulus::remember_taken(
+                tenant,
+                &consumed.hash,
+                &consumed.id,
+                commit.now_ms,
+            )?;
+            with.push((Role::Plain, put(taken)));
         }
         if let Some(answer) = &commit.answer {
             with.push((

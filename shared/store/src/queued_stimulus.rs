@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::body;
 use crate::error::StoreError;
-use crate::key_text::{SYSTEM, part, plain, time};
+use crate::key_text::{SYSTEM, part, partition, plain, time};
 use crate::shard;
-use crate::table::{Item, Key, Value};
+use crate::table::{Attributes, Item, Key, Value};
 use crate::tenant::Tenant;
 use crate::trigger::{stimulus_hash, stimulus_partition};
 
@@ -85,6 +85,30 @@ pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
     queued.id = id.ok_or(StoreError::damaged(what))?;
     queued.hash = stimulus_hash(what, &item.key.partition)?;
     Ok(queued)
+}
+
+/// How long it is remembered that a stimulus was taken, in ms: longer than it is delivered again.
+const REMEMBERED_MS: i64 = 24 * 3_600_000;
+
+/// The key of what remembers that a stimulus was taken.
+pub(crate) fn taken_key(tenant: &Tenant, hash: &str, id: &str) -> Result<Key, StoreError> {
+    let hash = part("a stimulus hash", hash)?;
+    let id = part("a stimulus id", id)?;
+    let partition = partition(tenant, &format!("TAKEN#{id}"));
+    Ok(Key::new(partition, hash))
+}
+
+/// Remembers that a stimulus was taken, so that a late delivery of it is not queued anew.
+pub(crate) fn remember_taken(
+    tenant: &Tenant,
+    hash: &str,
+    id: &str,
+    now_ms: i64,
+) -> Result<Item, StoreError> {
+    let key = taken_key(tenant, hash, id)?;
+    let ttl = Value::N((now_ms + REMEMBERED_MS) / 1_000);
+    let attributes = Attributes::from([("ttl".to_owned(), ttl)]);
+    Ok(Item { key, attributes })
 }
 
 /// The tenant in whose partition an item lies.

@@ -126,7 +126,8 @@ impl Store {
     }
 
     /// Queues a stimulus that nothing waited for. False: it is queued already. Ask for bookmarks again after it:
-    /// one may have been opened in between. One write.
+    /// one may have been opened in between. Of one that may have been queued before, ask [`Self::was_taken`] between
+    /// the look that did not find it queued and this. One write.
     ///
     /// # Errors
     ///
@@ -142,6 +143,21 @@ impl Store {
             .write(&[Write::Put(item, Condition::Absent)])
             .await?
             == Written::Done)
+    }
+
+    /// Whether a stimulus was queued and a commit has taken it, in the last day. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn was_taken(
+        &self,
+        tenant: &Tenant,
+        hash: &str,
+        id: &str,
+    ) -> Result<bool, StoreError> {
+        let key = queued_stimulus::taken_key(tenant, hash, id)?;
+        Ok(self.table().get(&key).await?.is_some())
     }
 
     /// Takes a queued stimulus away without a commit, such as when it started an instance. False: it is not there

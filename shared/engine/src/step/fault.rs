@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::definition::declaration::IncidentStrategy;
-use crate::graph::{Graph, NodeIndex};
+use crate::graph::{Graph, NodeIndex, ROOT};
 use crate::id::ContextId;
 use crate::instance::{ExceptionState, Incident, Instance, SubStatus, Work};
 use crate::journal::Event;
@@ -61,6 +61,13 @@ impl Run<'_> {
         if let Some(context) = self.instance.contexts.get_mut(&id) {
             context.is_faulted = true;
         }
+        self.tell_incident(id, node, fault);
+        if self.graph.incident_strategy == IncidentStrategy::Fault {
+            self.is_faulting = true;
+        }
+    }
+
+    fn tell_incident(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
         let exception = ExceptionState {
             kind: fault.kind,
             message: fault.message.clone(),
@@ -78,9 +85,17 @@ impl Run<'_> {
             exception: Some(exception),
             timestamp: self.environment.now,
         });
-        if self.graph.incident_strategy == IncidentStrategy::Fault {
-            self.is_faulting = true;
-        }
+    }
+
+    /// Ends the instance with a failure from outside its activities, such as a state that cannot be stored. Nothing
+    /// more of it runs, and no strategy can save it.
+    pub(crate) fn fail(&mut self, fault: Fault) {
+        let root = self.instance.contexts.iter();
+        let root = root.filter(|(_, c)| c.owner.is_none()).map(|(id, _)| *id);
+        let root = root.min().unwrap_or_default();
+        self.tell_incident(root, ROOT, fault);
+        self.end(SubStatus::Faulted);
+        self.is_finishing = true;
     }
 
     /// Ends the instance because it went over a limit. No strategy can save it: it would not stop.

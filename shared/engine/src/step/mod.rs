@@ -60,6 +60,13 @@ pub enum Stimulus {
         /// The activity's id.
         activity_id: String,
     },
+    /// End it as failed: it cannot be stored, or it was given up on.
+    Fail {
+        /// The kind of failure; a stable name.
+        kind: String,
+        /// What went wrong, in a sentence for the workflow's author.
+        message: String,
+    },
     /// Run an activity again: the faulted executions given, or all of them.
     Retry {
         /// Activity ids; empty: every faulted one.
@@ -176,6 +183,10 @@ pub fn step(
         Stimulus::Continue => true,
         Stimulus::Cancel => {
             run.cancel_instance();
+            true
+        }
+        Stimulus::Fail { kind, message } => {
+            run.fail(Fault::new(&kind, message));
             true
         }
         Stimulus::CancelActivity { activity_id } => run.cancel_activity(&activity_id),

@@ -1,7 +1,14 @@
 //! Activity execution records: what a journal says of each execution, folded.
 
+use std::collections::BTreeMap;
+
+use dormouse_engine::definition::name::property_name;
+use dormouse_engine::graph::{Expression, Graph};
+use dormouse_engine::id::ContextId;
+use dormouse_engine::instance::context_text;
+use dormouse_engine::journal::{Event, Line};
 use dormouse_engine::time::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How an execution of an activity stands. Elsa's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,4 +74,125 @@ pub struct ActivityExecution {
     pub aggregate_fault_count: u32,
     /// The execution that scheduled it.
     pub scheduled_by: Option<String>,
+}
+
+impl ActivityExecution {
+    /// The executions that a whole journal tells of, in the order in which they began.
+    #[must_use]
+    pub fn fold(instance_id: &str, lines: &[Line]) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let mut places: BTreeMap<ContextId, usize> = BTreeMap::new();
+        let mut owners: BTreeMap<ContextId, ContextId> = BTreeMap::new();
+        for line in lines {
+            let place = *places.entry(line.context).or_insert_with(|| {
+                found.push(Self::begun(instance_id, line));
+                found.len() - 1
+            });
+            if let Some(owner) = line.owner {
+                owners.insert(line.context, owner);
+            }
+            if line.event == Event::Faulted {
+                let mut at = Some(line.context);
+                while let Some(context) = at {
+                    if let Some(one) = places.get(&context).and_then(|p| found.get_mut(*p)) {
+                        one.aggregate_fault_count += 1;
+                    }
+                    at = owners.get(&context).copied();
+                }
+            }
+            if let Some(one) = found.get_mut(place) {
+                one.take(instance_id, line);
+            }
+        }
+        found
+    }
+
+    /// Adds the inputs whose values the definition itself gives: the journal leaves them out.
+    pub(crate) fn add_literals(&mut self, graph: &Graph) {
+        let Some(index) = graph.by_node_id(&self.activity_node_id) else {
+            return;
+        };
+        let literals = graph.node(index).inputs.iter().filter_map(|input| {
+            match (&input.expression, input.is_logged) {
+                (Some(Expression::Literal(value)), true) => {
+                    Some((property_name(&input.name), value.clone()))
+                }
+                _ => None,
+            }
+        });
+        let mut state = match std::mem::take(&mut self.activity_state) {
+            Value::Object(state) => state,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new(),
+        };
+        for (name, value) in literals {
+            state.entry(name).or_insert(value);
+        }
+        self.activity_state = Value::Object(state);
+    }
+
+    fn begun(instance_id: &str, line: &Line) -> Self {
+        Self {
+            id: context_text(&instance_id.into(), line.context),
+            activity_id: line.activity_id.clone(),
+            activity_node_id: line.activity_node_id.clone(),
+            activity_type: line.activity_type.clone(),
+            activity_type_version: line.activity_type_version,
+            activity_name: line.activity_name.clone(),
+            activity_state: Value::Null,
+            outcomes: Vec::new(),
+            outputs: Value::Null,
+            exception: Value::Null,
+            started_at: line.at,
+            completed_at: None,
+            has_bookmarks: false,
+            status: ActivityStatus::Running,
+            aggregate_fault_count: 0,
+            scheduled_by: None,
+        }
+    }
+
+    fn take(&mut self, instance_id: &str, line: &Line) {
+        let data = |name: &str| line.data.get(name).cloned().unwrap_or(Value::Null);
+        match line.event {
+            Event::Started => {
+                self.activity_state = line.data.clone();
+                self.scheduled_by = line
+                    .owner
+                    .map(|owner| context_text(&instance_id.into(), owner));
+                self.status = ActivityStatus::Running;
+                self.completed_at = None;
+            }
+            Event::Resumed | Event::Retrying => self.status = ActivityStatus::Running,
+            Event::Suspended => self.has_bookmarks = true,
+            Event::Completed => {
+                self.outputs = data("outputs");
+                let outcomes = data("outcomes");
+                let names = outcomes.as_array().into_iter().flatten();
+                self.outcomes = names
+                    .filter_map(|n| n.as_str().map(str::to_owned))
+                    .collect();
+                if self.outcomes.is_empty() && outcomes.is_null() {
+                    self.outcomes.push("Done".to_owned());
+                }
+                self.end(ActivityStatus::Completed, line.at);
+            }
+            Event::Canceled => self.end(ActivityStatus::Canceled, line.at),
+            Event::Faulted => {
+                self.exception = data("exception");
+                self.end(ActivityStatus::Faulted, line.at);
+            }
+            Event::PreconditionFailed => self.status = ActivityStatus::Pending,
+            // Lines about the instance as a whole, which happen to name its workflow activity.
+            Event::WorkflowCancelled | Event::Altered => {}
+        }
+    }
+
+    fn end(&mut self, status: ActivityStatus, at: Timestamp) {
+        self.status = status;
+        self.completed_at = Some(at);
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use dormouse_engine::graph::Graph;
+use dormouse_engine::graph::{Graph, ROOT};
 use dormouse_engine::instance::Instance;
-use dormouse_engine::journal::Line;
+use dormouse_engine::journal::{self, Line};
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
 use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
@@ -12,7 +12,11 @@ use serde_json::Value;
 
 use super::ActivityExecution;
 use crate::error::RuntimeError;
+use crate::pin::Pin;
 use crate::runtime::Runtime;
+
+/// How many blocks of the journal are read at once.
+const BLOCKS_A_PAGE: usize = 500;
 
 /// An instance with all that is kept of it.
 #[derive(Debug, Clone)]
@@ -97,8 +101,27 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceDetail>, RuntimeError> {
-        let _ = (tenant, instance_id);
-        todo!()
+        let found = self
+            .store()
+            .instance_with_state(tenant, instance_id)
+            .await?;
+        let Some((head, state)) = found else {
+            return Ok(None);
+        };
+        let pin = Pin::decode(&head.pinned)?;
+        let runnable = self
+            .runnable_of(tenant, &head.summary, pin.bindings)
+            .await?;
+        let instance =
+            Instance::decode(&state, &runnable.graph).map_err(|source| RuntimeError::Instance {
+                instance_id: instance_id.to_owned(),
+                source,
+            })?;
+        Ok(Some(InstanceDetail {
+            head,
+            instance,
+            graph: runnable.graph,
+        }))
     }
 
     /// Lines of an instance's journal from a sequence number on. `None`: there is no such instance.
@@ -113,8 +136,30 @@ impl Runtime {
         from: u64,
         limit: usize,
     ) -> Result<Option<Journal>, RuntimeError> {
-        let _ = (tenant, instance_id, from, limit);
-        todo!()
+        let mut journal = Journal::default();
+        let mut next = Some(0);
+        while let Some(from_block) = next {
+            let page = self
+                .store()
+                .journal(tenant, instance_id, from_block, BLOCKS_A_PAGE)
+                .await?;
+            let Some(page) = page else { return Ok(None) };
+            for block in &page.lines {
+                let lines =
+                    journal::decode(&block.body).map_err(|source| RuntimeError::Instance {
+                        instance_id: instance_id.to_owned(),
+                        source,
+                    })?;
+                for line in lines {
+                    journal.total = line.sequence + 1;
+                    if line.sequence >= from && journal.lines.len() < limit {
+                        journal.lines.push(line);
+                    }
+                }
+            }
+            next = page.next;
+        }
+        Ok(Some(journal))
     }
 
     /// The activity execution records of an instance, oldest first. `None`: there is no such instance.
@@ -127,8 +172,16 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<ActivityExecution>>, RuntimeError> {
-        let _ = (tenant, instance_id);
-        todo!()
+        let Some(found) = self.instance(tenant, instance_id).await? else {
+            return Ok(None);
+        };
+        let journal = self.journal(tenant, instance_id, 0, usize::MAX).await?;
+        let lines = journal.unwrap_or_default().lines;
+        let mut executions = ActivityExecution::fold(instance_id, &lines);
+        for execution in &mut executions {
+            execution.add_literals(&found.graph);
+        }
+        Ok(Some(executions))
     }
 
     /// The workflow's variables and their values. `None`: there is no such instance.
@@ -141,7 +194,24 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<VariableValue>>, RuntimeError> {
-        let _ = (tenant, instance_id);
-        todo!()
+        let Some(found) = self.instance(tenant, instance_id).await? else {
+            return Ok(None);
+        };
+        let root = found.graph.node(ROOT);
+        let contexts = found.instance.contexts.values();
+        let kept = contexts
+            .filter(|context| context.owner.is_none())
+            .find(|context| context.node == ROOT);
+        let value = |place: u32| {
+            kept.and_then(|context| context.variables.get(&place))
+                .cloned()
+        };
+        let variables = (0..).zip(&root.variables);
+        let variables = variables.map(|(place, variable)| VariableValue {
+            id: variable.id.clone(),
+            name: variable.name.clone(),
+            value: value(place).unwrap_or_else(|| variable.default.clone()),
+        });
+        Ok(Some(variables.collect()))
     }
 }

@@ -33,8 +33,17 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn waiting(&self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
-        let _ = (tenant, hash);
-        todo!()
+        let mut waiting = Waiting::default();
+        let mut cursor = None;
+        loop {
+            let page = self.store().stimuli(tenant, hash, cursor).await?;
+            waiting.triggers.extend(page.triggers);
+            waiting.bookmarks.extend(page.bookmarks);
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(waiting);
+            }
+        }
     }
 
     /// The routes with parameters that HTTP workflows answer. One query. A route says only that its template is

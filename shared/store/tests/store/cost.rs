@@ -158,7 +158,8 @@ fn a_timer_in_the_table_and_a_queued_stimulus_ride_along() {
         ..burst(200, 2)
     };
     rig.commit(&mut lease, &both);
-    assert_eq!(rig.cost(), cost(1, 6, 1, 0));
+    // That it was taken is remembered too.
+    assert_eq!(rig.cost(), cost(1, 8, 1, 0));
 }
 
 #[test]

@@ -1,0 +1,337 @@
+//! From a transition of the engine to a commit of the store: what is written, and what is to be sent out after it.
+
+use bytes::Bytes;
+use dormouse_engine::activity::event::PAYLOAD;
+use dormouse_engine::effect::Effect;
+use dormouse_engine::id::BookmarkId;
+use dormouse_engine::instance::{Bookmark, Instance, Status};
+use dormouse_engine::journal;
+use dormouse_engine::step::{Next, Transition};
+use dormouse_engine::time::Timestamp;
+use dormouse_store::bookmark::{FoundBy, NewBookmark};
+use dormouse_store::commit::Commit;
+use dormouse_store::instance::Summary;
+use serde_json::Map;
+
+use super::{Burst, Cause};
+use crate::error::RuntimeError;
+use crate::http_route::http_route;
+use crate::message::{Message, Task};
+use crate::pin::Pin;
+use crate::port::TaskRequest;
+use crate::stimulate::{StimulusRequest, event_hash};
+use crate::timer::{Timer, Wakes};
+
+/// So many lines of the journal lie together.
+const LINES_TOGETHER: usize = 200;
+
+/// A timer that would fire later than this is taken away when nobody waits for it any more, in ms.
+const FAR_MS: i64 = 15 * 60_000;
+
+/// A commit and what goes with it.
+pub(crate) struct Composed {
+    pub(crate) commit: Commit,
+    /// The commit's effects.
+    pub(crate) messages: Vec<Message>,
+    /// Timers that are part of the commit.
+    pub(crate) timers: Vec<Timer>,
+    /// Timers elsewhere that nobody waits for any more.
+    pub(crate) forget: Vec<Timer>,
+    /// Bookmarks that it opens and that are found by a hash.
+    pub(crate) opened: Vec<(String, String)>,
+}
+
+impl Burst<'_> {
+    /// Composes the commit with a number out of a transition.
+    pub(crate) fn compose(
+        &mut self,
+        transition: &Transition,
+        number: u64,
+        cause: &Cause,
+    ) -> Result<Composed, RuntimeError> {
+        let now = self.runtime.now();
+        let instance = &transition.instance;
+        let mut composed = Composed {
+            commit: Commit {
+                now_ms: now.0,
+                state: Bytes::from(instance.encode(&self.runnable.graph)),
+                summary: summary(instance, self.runnable.definition.is_system),
+                journal: transition
+                    .journal
+                    .chunks(LINES_TOGETHER)
+                    .map(|lines| Bytes::from(journal::encode(lines, &self.runnable.graph)))
+                    .collect(),
+                event_id: cause.event_id.clone(),
+                consumed: cause.consumed.clone(),
+                outbox_done: self.continuation.iter().cloned().collect(),
+                ..Commit::default()
+            },
+            messages: Vec::new(),
+            timers: Vec::new(),
+            forget: Vec::new(),
+            opened: Vec::new(),
+        };
+        if number == 1 {
+            composed.commit.pinned = Some(
+                Pin {
+                    bindings: self.runnable.bindings.clone(),
+                    buffers: cause.buffers.clone(),
+                }
+                .encode()?,
+            );
+            self.buffers.clone_from(&cause.buffers);
+        }
+        self.bookmarks(transition, number, now, &mut composed)?;
+        for effect in &transition.effects {
+            let place = composed.messages.len();
+            let id = format!("{}/{number}/{place}", instance.id);
+            self.effect(effect, id, (instance, number, now), &mut composed)?;
+        }
+        self.afterwards(transition, number, now, &mut composed)?;
+        let effects: Result<Vec<_>, _> = composed.messages.iter().map(Message::effect).collect();
+        composed.commit.effects = effects?;
+        Ok(composed)
+    }
+
+    fn bookmarks(
+        &self,
+        transition: &Transition,
+        number: u64,
+        now: Timestamp,
+        composed: &mut Composed,
+    ) -> Result<(), RuntimeError> {
+        let instance = &transition.instance;
+        for bookmark in &transition.bookmarks_added {
+            let id = bookmark.id.as_str().to_owned();
+            if let Some(hash) = bookmark.hash() {
+                composed.opened.push((id.clone(), hash.to_owned()));
+            }
+            composed
+                .commit
+                .routes_added
+                .extend(http_route(&bookmark.name, &bookmark.payload));
+            composed.commit.bookmarks_added.push(NewBookmark {
+                id,
+                found_by: found_by(instance, bookmark)?,
+            });
+        }
+        for bookmark in &transition.bookmarks_removed {
+            let id = bookmark.id.as_str().to_owned();
+            composed.commit.bookmarks_removed.push(id);
+            let Some(due) = bookmark.due().filter(|due| *due > bookmark.created_at) else {
+                continue;
+            };
+            let timer = self.timer(instance, &bookmark.id, number, due);
+            let scheduler = &self.runtime.ports().scheduler;
+            match scheduler
+                .forget_write(&timer)
+                .map_err(RuntimeError::Scheduler)?
+            {
+                Some(write) => composed.commit.timers_cleared.push(write),
+                None if due > now.plus_ms(FAR_MS) => composed.forget.push(timer),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn timer(
+        &self,
+        instance: &Instance,
+        bookmark: &BookmarkId,
+        number: u64,
+        due: Timestamp,
+    ) -> Timer {
+        Timer {
+            tenant: self.tenant.clone(),
+            due,
+            wakes: Wakes::Bookmark {
+                instance: instance.id.clone(),
+                bookmark: bookmark.clone(),
+                commit: number,
+            },
+        }
+    }
+
+    fn effect(
+        &self,
+        effect: &Effect,
+        id: String,
+        (instance, number, now): (&Instance, u64, Timestamp),
+        composed: &mut Composed,
+    ) -> Result<(), RuntimeError> {
+        let task = match effect {
+            Effect::Timer { bookmark, due } => {
+                let timer = self.timer(instance, bookmark, number, *due);
+                match self.schedule(timer, now, composed)? {
+                    Some(task) => task,
+                    None => return Ok(()),
+                }
+            }
+            Effect::StartChild(child) => Task::StartChild {
+                child: child.clone(),
+            },
+            Effect::PublishEvent {
+                name,
+                correlation_id,
+                instance: only,
+                payload,
+            } => Task::Stimulate {
+                stimulus: StimulusRequest {
+                    id: id.clone(),
+                    hash: event_hash(name),
+                    input: Map::from_iter([(PAYLOAD.to_owned(), payload.clone())]),
+                    correlation_id: correlation_id.clone(),
+                    instance_id: only.as_ref().map(ToString::to_string),
+                    at: now,
+                    ..StimulusRequest::default()
+                },
+            },
+            Effect::RequestTask { .. } if self.runtime.ports().bus.is_none() => return Ok(()),
+            Effect::RequestTask {
+                task_id,
+                name,
+                payload,
+            } => Task::RequestTask {
+                request: TaskRequest {
+                    id: id.clone(),
+                    tenant_id: self.tenant.to_string(),
+                    workflow_instance_id: instance.id.to_string(),
+                    workflow_definition_id: instance.definition_id.clone(),
+                    workflow_name: self.runnable.graph.name.clone(),
+                    correlation_id: instance.correlation_id.clone(),
+                    task_id: task_id.clone(),
+                    task_name: name.clone(),
+                    task_payload: payload.clone(),
+                },
+            },
+            Effect::ResumeParent {
+                parent,
+                bookmark,
+                input,
+            } => Task::Resume {
+                instance: parent.clone(),
+                bookmark: bookmark.clone(),
+                input: input.clone(),
+            },
+            Effect::CancelChild { instance } => Task::Cancel {
+                instance: instance.clone(),
+            },
+            Effect::CallInBackground { bookmark } => Task::CallInBackground {
+                instance: instance.id.clone(),
+                bookmark: bookmark.clone(),
+            },
+        };
+        composed.messages.push(self.message(id, task));
+        Ok(())
+    }
+
+    /// Schedules a timer as a part of the commit, or answers the task that does it after it.
+    fn schedule(
+        &self,
+        timer: Timer,
+        now: Timestamp,
+        composed: &mut Composed,
+    ) -> Result<Option<Task>, RuntimeError> {
+        if timer.due <= now {
+            return Ok(Some(Task::Fire { timer }));
+        }
+        let scheduler = &self.runtime.ports().scheduler;
+        let write = scheduler
+            .schedule_write(&timer)
+            .map_err(RuntimeError::Scheduler)?;
+        let Some(write) = write else {
+            return Ok(Some(Task::Schedule { timer }));
+        };
+        composed.commit.timers_set.push(write);
+        composed.timers.push(timer);
+        Ok(None)
+    }
+
+    /// What becomes of the lease, and who is told that the instance has ended.
+    fn afterwards(
+        &mut self,
+        transition: &Transition,
+        number: u64,
+        now: Timestamp,
+        composed: &mut Composed,
+    ) -> Result<(), RuntimeError> {
+        let instance = &transition.instance;
+        let id = format!("{}/{number}/{}", instance.id, composed.messages.len());
+        if instance.is_ended()
+            && let Some(activity_id) = self.buffers.clone()
+        {
+            let task = Task::StartBuffered {
+                definition_id: instance.definition_id.clone(),
+                activity_id,
+            };
+            composed.messages.push(self.message(id, task));
+            return Ok(());
+        }
+        if transition.next == Next::Rest {
+            return Ok(());
+        }
+        let config = self.runtime.config();
+        self.made_way = now.0 - self.began.0 >= config.burst_ms_max;
+        let message = self.message(
+            id,
+            Task::Continue {
+                instance: instance.id.clone(),
+                activities: self.activities + transition.activities,
+                made_way: self.made_way,
+            },
+        );
+        if self.made_way {
+            composed.messages.push(message);
+        } else {
+            composed.commit.keep_until_ms = Some(now.plus_ms(config.lease_ms).0);
+            composed.commit.continuation = Some(message.effect()?);
+        }
+        Ok(())
+    }
+
+    fn message(&self, id: String, task: Task) -> Message {
+        Message {
+            id,
+            tenant: self.tenant.clone(),
+            task,
+        }
+    }
+}
+
+fn found_by(instance: &Instance, bookmark: &Bookmark) -> Result<Option<FoundBy>, RuntimeError> {
+    let Some(hash) = bookmark.hash() else {
+        return Ok(None);
+    };
+    let payload =
+        serde_json::to_vec(&bookmark.payload).map_err(RuntimeError::format("bookmark"))?;
+    Ok(Some(FoundBy {
+        hash: hash.to_owned(),
+        correlation_id: instance.correlation_id.clone(),
+        activity_instance_id: Some(instance.context_text(bookmark.context)),
+        payload: payload.into(),
+    }))
+}
+
+fn summary(instance: &Instance, is_system: bool) -> Summary {
+    let status = match instance.status() {
+        Status::Running => "Running",
+        Status::Finished => "Finished",
+    };
+    Summary {
+        definition_id: instance.definition_id.clone(),
+        definition_version: instance.version,
+        definition_version_id: instance.version_id.clone(),
+        status: status.to_owned(),
+        sub_status: instance.sub_status.as_str().to_owned(),
+        ended: instance.is_ended(),
+        name: instance.name.clone(),
+        correlation_id: instance.correlation_id.clone(),
+        parent_id: instance.parent.as_ref().map(|p| p.instance.to_string()),
+        incident_count: u32::try_from(instance.incidents.len()).unwrap_or(u32::MAX),
+        is_system,
+        created_ms: instance.created_at.0,
+        updated_ms: instance.updated_at.0,
+        finished_ms: instance.finished_at.map(|at| at.0),
+    }
+}

@@ -1,0 +1,334 @@
+//! A burst: from waking to waiting again. Steps of the engine, each committed before anything of it leaves, until
+//! the instance rests, has ended, or makes way.
+
+mod call;
+mod compose;
+mod take;
+
+use dormouse_engine::call::HttpResponse;
+use dormouse_engine::instance::Instance;
+use dormouse_engine::step::{Environment, Next, Stimulus, Transition, step};
+use dormouse_engine::time::Timestamp;
+use dormouse_store::commit::{Committed, Consumed};
+use dormouse_store::lease::Lease;
+use dormouse_store::outbox::OutboxKey;
+use dormouse_store::table::TableError;
+use dormouse_store::{StoreError, Tenant};
+
+pub(crate) use call::no_such_workflow;
+pub(crate) use compose::Composed;
+pub(crate) use take::{Taken, Taking};
+
+use crate::cache::Runnable;
+use crate::config::Delivery;
+use crate::error::RuntimeError;
+use crate::parcel::Parcel;
+use crate::port::Happened;
+use crate::report::BurstReport;
+use crate::runtime::Runtime;
+
+/// What the first commit of a burst is the answer to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cause {
+    /// An event that an instance takes once.
+    pub(crate) event_id: Option<String>,
+    /// A stimulus that was kept.
+    pub(crate) consumed: Option<Consumed>,
+    /// The trigger whose next occurrence waits for the end of the instance; only with its first commit.
+    pub(crate) buffers: Option<String>,
+}
+
+/// A burst in progress.
+pub(crate) struct Burst<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) tenant: &'a Tenant,
+    pub(crate) runnable: Runnable,
+    /// `None` until the instance is created.
+    pub(crate) lease: Option<Box<Lease>>,
+    /// The trigger whose next occurrence waits for this instance's end.
+    pub(crate) buffers: Option<String>,
+    has_http_request: bool,
+    began: Timestamp,
+    /// Activities that ran since the instance last waited.
+    activities: u64,
+    /// The row that would continue this burst after a crash.
+    continuation: Option<OutboxKey>,
+    lines: Vec<String>,
+    response: Option<HttpResponse>,
+    /// Bookmarks that this burst opened and that are found by a hash.
+    opened: Vec<(String, String)>,
+    /// What is to be carried out when the burst is over.
+    parcels: Vec<Parcel>,
+    made_way: bool,
+}
+
+impl<'a> Burst<'a> {
+    pub(crate) fn new(
+        runtime: &'a Runtime,
+        tenant: &'a Tenant,
+        runnable: Runnable,
+        has_http_request: bool,
+        activities: u64,
+    ) -> Self {
+        Self {
+            runtime,
+            tenant,
+            runnable,
+            lease: None,
+            buffers: None,
+            has_http_request,
+            began: runtime.now(),
+            activities,
+            continuation: None,
+            lines: Vec::new(),
+            response: None,
+            opened: Vec::new(),
+            parcels: Vec::new(),
+            made_way: false,
+        }
+    }
+
+    /// Runs the engine once.
+    pub(crate) fn step(&self, instance: Instance, stimulus: Stimulus) -> Transition {
+        let environment = Environment {
+            has_http_request: self.has_http_request && self.response.is_none(),
+            activities_before: self.activities,
+            ..self.runtime.environment()
+        };
+        step(&self.runnable.graph, instance, stimulus, &environment)
+    }
+
+    /// Commits a transition; one that cannot be stored because it is too large becomes a failure of the instance.
+    /// Answers the transition that was committed.
+    pub(crate) async fn commit(
+        &mut self,
+        transition: Transition,
+        cause: &Cause,
+    ) -> Result<(Committed, Transition), RuntimeError> {
+        let transition = self.settle_questions(transition).await?;
+        match self.try_commit(&transition, cause).await {
+            Err(RuntimeError::Store(error)) if is_too_large(&error) => {
+                let failed = self.step(self.stored_instance()?, too_large(&error));
+                Ok((self.try_commit(&failed, cause).await?, failed))
+            }
+            committed => Ok((committed?, transition)),
+        }
+    }
+
+    async fn try_commit(
+        &mut self,
+        transition: &Transition,
+        cause: &Cause,
+    ) -> Result<Committed, RuntimeError> {
+        let number = self.lease()?.next_commit();
+        let composed = self.compose(transition, number, cause)?;
+        let store = self.runtime.store();
+        let mut attempt = 1;
+        let committed = loop {
+            let Some(lease) = self.lease.as_mut() else {
+                return Err(self.lost());
+            };
+            match store.commit(lease, &composed.commit).await {
+                Err(error) if error.is_busy() || error.is_unknown() => {
+                    if !self.runtime.pause(attempt).await {
+                        return Err(error.into());
+                    }
+                    attempt += 1;
+                }
+                committed => break committed?,
+            }
+        };
+        if let Committed::Done(keys) = &committed {
+            self.after_commit(transition, composed, keys.clone()).await;
+        }
+        Ok(committed)
+    }
+
+    /// Takes note of a commit, and has its effects carried out.
+    pub(crate) async fn after_commit(
+        &mut self,
+        transition: &Transition,
+        composed: Composed,
+        mut keys: Vec<OutboxKey>,
+    ) {
+        self.continuation = None;
+        if composed.commit.continuation.is_some() {
+            self.continuation = keys.pop();
+        }
+        let ports = self.runtime.ports();
+        for timer in &composed.timers {
+            ports.scheduler.committed(timer);
+        }
+        if let (Some(observer), Some(lease)) = (&ports.observer, &self.lease) {
+            observer.happened(Happened {
+                tenant: self.tenant,
+                instance: &transition.instance,
+                commit: lease.head().commit,
+                graph: &self.runnable.graph,
+                lines: &transition.lines,
+                journal: &transition.journal,
+            });
+        }
+        self.activities += transition.activities;
+        self.lines.extend(transition.lines.iter().cloned());
+        if transition.response.is_some() {
+            self.response.clone_from(&transition.response);
+        }
+        self.opened.extend(composed.opened);
+        let gone = |id: &String| {
+            transition
+                .bookmarks_removed
+                .iter()
+                .any(|b| b.id.as_str() == id)
+        };
+        self.opened.retain(|(id, _)| !gone(id));
+        let parcel = Parcel {
+            keys,
+            messages: composed.messages,
+            forget: composed.forget,
+        };
+        self.post(parcel).await;
+    }
+
+    async fn post(&mut self, parcel: Parcel) {
+        if parcel.is_empty() {
+            return;
+        }
+        let runtime = self.runtime;
+        match runtime.config().delivery {
+            Delivery::Background => {
+                let work = runtime.carry_out(parcel);
+                runtime.ports().background.spawn(work);
+            }
+            // To a queue it can be sent at once. Done here and now it could wait for this very instance.
+            Delivery::Inline if runtime.ports().queue.is_some() => {
+                runtime.carry_out(parcel).await;
+            }
+            Delivery::Inline => self.parcels.push(parcel),
+        }
+    }
+
+    /// Goes on after a commit until the instance rests, has ended, or makes way.
+    pub(crate) async fn run_on(
+        mut self,
+        mut transition: Transition,
+    ) -> Result<BurstReport, RuntimeError> {
+        while !self.made_way {
+            let stimulus = match std::mem::replace(&mut transition.next, Next::Rest) {
+                Next::Rest => break,
+                Next::Continue => Stimulus::Continue,
+                Next::Call(calls) => match calls.into_iter().next() {
+                    None => Stimulus::Continue,
+                    // One at a time: its answer is committed before the next one starts.
+                    Some(call) => {
+                        let answer = self.answer(&call).await;
+                        let answer = match answer {
+                            Ok(answer) => answer,
+                            Err(error) => return Err(self.abandon(error).await),
+                        };
+                        Stimulus::Answered {
+                            bookmark: call.bookmark,
+                            answer,
+                        }
+                    }
+                },
+            };
+            let next = self.step(transition.instance, stimulus);
+            match self.commit(next, &Cause::default()).await {
+                Ok((Committed::Done(_), committed)) => transition = committed,
+                Ok(_) => return Err(self.lost()),
+                Err(error) => return Err(self.abandon(error).await),
+            }
+        }
+        self.finish(transition).await
+    }
+
+    async fn finish(mut self, transition: Transition) -> Result<BurstReport, RuntimeError> {
+        let commit = self.lease()?.head().commit;
+        let instance = transition.instance;
+        let runtime = self.runtime;
+        let opened = std::mem::take(&mut self.opened);
+        if !opened.is_empty() && !instance.is_ended() {
+            let work = runtime.meet_kept(self.tenant, &instance, opened);
+            match runtime.config().delivery {
+                Delivery::Background => runtime.ports().background.spawn(work),
+                Delivery::Inline => work.await,
+            }
+        }
+        for parcel in std::mem::take(&mut self.parcels) {
+            runtime.carry_out(parcel).await;
+        }
+        Ok(BurstReport {
+            instance,
+            graph: self.runnable.graph,
+            commit,
+            lines: self.lines,
+            response: self.response,
+            goes_on: self.made_way,
+        })
+    }
+
+    /// Gives the lease back as well as it can, because of an error.
+    pub(crate) async fn abandon(&mut self, error: RuntimeError) -> RuntimeError {
+        if let Some(lease) = self.lease.as_mut()
+            && let Err(cause) = self.runtime.store().release(lease).await
+        {
+            tracing::debug!(instance = lease.instance_id(), cause = %cause, "a lease runs out by itself");
+        }
+        error
+    }
+
+    /// Gives the lease back without having changed anything.
+    pub(crate) async fn release(&mut self) -> Result<(), RuntimeError> {
+        if let Some(lease) = self.lease.as_mut() {
+            self.runtime.store().release(lease).await?;
+        }
+        Ok(())
+    }
+
+    /// The instance as the last commit left it.
+    pub(crate) fn stored_instance(&self) -> Result<Instance, RuntimeError> {
+        let lease = self.lease()?;
+        Instance::decode(lease.state(), &self.runnable.graph).map_err(|source| {
+            RuntimeError::Instance {
+                instance_id: lease.instance_id().to_owned(),
+                source,
+            }
+        })
+    }
+
+    pub(crate) fn lease(&self) -> Result<&Lease, RuntimeError> {
+        self.lease.as_deref().ok_or_else(|| self.lost())
+    }
+
+    fn lost(&self) -> RuntimeError {
+        let id = self.lease.as_ref().map(|lease| lease.instance_id());
+        RuntimeError::LeaseLost {
+            instance_id: id.unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// Whether a commit can never succeed because of its size.
+pub(crate) fn is_too_large(error: &StoreError) -> bool {
+    match error {
+        StoreError::TooLarge { .. } | StoreError::NoBlobs { .. } => true,
+        StoreError::Table(error) => matches!(error, TableError::TooLarge { .. }),
+        StoreError::BadId { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::NewerFormat { .. }
+        | StoreError::Encode { .. }
+        | StoreError::Blobs(_)
+        | StoreError::BadCursor => false,
+    }
+}
+
+/// The stimulus that makes a failure of a state that is too large.
+pub(crate) fn too_large(error: &StoreError) -> Stimulus {
+    Stimulus::Fail {
+        kind: "LimitReached".into(),
+        message: format!(
+            "the workflow was stopped because it cannot be stored: {error}. Keep large values elsewhere and their address here"
+        ),
+    }
+}

@@ -1,0 +1,137 @@
+//! What a commit sends out: its effects as messages, with the rows of the outbox that stand for them until they
+//! are delivered.
+
+use dormouse_store::outbox::OutboxKey;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+
+use crate::deliver::Delivered;
+use crate::error::RuntimeError;
+use crate::message::{Message, Task};
+use crate::runtime::Runtime;
+use crate::timer::Timer;
+
+/// What a commit sends out.
+#[derive(Debug, Default)]
+pub(crate) struct Parcel {
+    /// The rows of the outbox; deleted when all is delivered.
+    pub(crate) keys: Vec<OutboxKey>,
+    /// What is in them.
+    pub(crate) messages: Vec<Message>,
+    /// Timers that are not wanted any more. They would be no-ops, so nothing depends on it.
+    pub(crate) forget: Vec<Timer>,
+}
+
+impl Parcel {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.forget.is_empty()
+    }
+}
+
+impl Runtime {
+    /// Delivers a parcel and deletes its rows. What fails stays in the outbox for the sweep.
+    pub(crate) fn carry_out(&self, parcel: Parcel) -> BoxFuture<'static, ()> {
+        let runtime = self.clone();
+        Box::pin(async move {
+            for timer in &parcel.forget {
+                if let Err(cause) = runtime.ports().scheduler.forget(timer).await {
+                    tracing::debug!(timer = timer.id(), cause = %cause, "a timer that nobody waits for stays");
+                }
+            }
+            if parcel.messages.is_empty() || !runtime.hold(&parcel).await {
+                return;
+            }
+            let left = runtime.send_all(parcel.messages).await;
+            if let Err(cause) = runtime.tidy(&parcel.keys, left).await {
+                tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
+            }
+        })
+    }
+
+    /// Delivers messages beside each other; answers those that are left.
+    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Vec<Message> {
+        let mut each = Vec::with_capacity(messages.len());
+        for message in messages {
+            each.push(self.send_or_keep(message).boxed());
+        }
+        let left: Vec<Option<Message>> = stream::iter(each)
+            .buffer_unordered(self.config().deliveries_parallel_max.max(1))
+            .collect()
+            .await;
+        left.into_iter().flatten().collect()
+    }
+
+    /// Delivers a message, and answers it if it is left.
+    async fn send_or_keep(&self, message: Message) -> Option<Message> {
+        match self.send(&message).await {
+            Ok(Delivered::Done) => None,
+            Ok(Delivered::Later) => Some(message),
+            Ok(Delivered::Never(reason)) => match self.give_up(&message, reason).await {
+                Ok(()) => None,
+                Err(_) => Some(message),
+            },
+            Err(cause) => {
+                tracing::warn!(id = message.id, cause = %cause, "a delivery failed and is tried again later");
+                Some(message)
+            }
+        }
+    }
+
+    /// Sends a message on its way: to the queue where there is one and the message is work, else to its end.
+    async fn send(&self, message: &Message) -> Result<Delivered, RuntimeError> {
+        match &self.ports().queue {
+            Some(queue) if message.task.is_work() => {
+                queue.send(message, 0).await.map_err(RuntimeError::Queue)?;
+                Ok(Delivered::Done)
+            }
+            Some(_) | None => self.deliver(message).await,
+        }
+    }
+
+    /// Says that the parcel is being delivered, where doing it twice at once would make a call twice. False:
+    /// somebody else does it.
+    async fn hold(&self, parcel: &Parcel) -> bool {
+        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
+        if self.ports().queue.is_some() || !parcel.messages.iter().any(is_call) {
+            return true;
+        }
+        for key in &parcel.keys {
+            if !self.hold_row(key).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Holds a row for as long as a call may take.
+    pub(crate) async fn hold_row(&self, key: &OutboxKey) -> bool {
+        let (now, call_ms) = (self.now(), self.config().call_ms);
+        let until = now.plus_ms(i64::try_from(call_ms).unwrap_or(i64::MAX) + 10_000);
+        // Where it cannot be held the call is made all the same: under the same key, which its receiver can tell.
+        self.store()
+            .hold_outbox(key, now.0, until.0)
+            .await
+            .unwrap_or(true)
+    }
+
+    pub(crate) async fn delete_rows(&self, keys: &[OutboxKey]) -> Result<(), RuntimeError> {
+        for key in keys {
+            self.store().delete_outbox(key).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the rows of what was delivered; what is left stays in one of them.
+    async fn tidy(&self, keys: &[OutboxKey], left: Vec<Message>) -> Result<(), RuntimeError> {
+        match (keys, left.is_empty()) {
+            (_, true) => self.delete_rows(keys).await?,
+            ([key], false) => {
+                let left: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
+                self.store().keep_outbox(key, &left?).await?;
+            }
+            // Which row has what is not known here, so all of it is delivered again.
+            (_, false) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! What is too large, cannot be delivered or never ends: a clear incident or a dead letter, never an endless loop.
+
+use dormouse_runtime::message::{Message, Task};
+use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
+use serde_json::{Map, json};
+
+use crate::flow::{event, sequence, write};
+use crate::world::{World, bookmark, settle};
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_cannot_be_stored_is_an_incident() {
+    let world = World::new();
+    let node = world.node();
+    let mut kept = sequence("flow", &[event("go"), write("end")]);
+    let json = {
+        let mut raw = kept.raw().clone();
+        raw.insert("inputs".into(), json!([{ "name": "Big", "type": "Object", "storageDriverType": "WorkflowInstanceStorageDriver" }]));
+        raw
+    };
+    kept = dormouse_engine::definition::Definition::from_value(json.into()).unwrap();
+    node.publish(kept).await;
+    // Over the size of an item, and there is no store for large states here.
+    let noise: Vec<u64> = (0..200_000).map(dormouse_engine::id::splitmix).collect();
+    let request = StartRequest {
+        input: Map::from_iter([("Big".to_owned(), json!(noise))]),
+        ..StartRequest::new(DefinitionHandle::published("flow"))
+    };
+    let StartOutcome::Started(report) = node.begin(request).await else {
+        panic!("not started");
+    };
+    assert_eq!(report.instance.sub_status.as_str(), "Faulted");
+    let incident = &report.instance.incidents[0];
+    assert_eq!(incident.exception.as_ref().unwrap().kind, "LimitReached");
+    assert_eq!(
+        node.sub_status(report.instance.id.as_str()).await,
+        "Faulted"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
+    let world = World::new();
+    let node = world.node();
+    let message = Message {
+        id: "start/x".into(),
+        tenant: world.tenant.clone(),
+        task: Task::Start {
+            instance: "x".into(),
+            definition: DefinitionHandle::published("flow"),
+            start: dormouse_runtime::message::StartFacts::default(),
+        },
+    };
+    node.store()
+        .put_outbox(
+            &world.tenant,
+            "x",
+            world.now(),
+            &[message.effect().unwrap()],
+        )
+        .await
+        .unwrap();
+    node.sweep_later().await;
+    assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
+    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    assert_eq!(letters.letters.len(), 1);
+    node.publish(sequence("flow", &[write("end")])).await;
+    let id = letters.letters[0].id.clone();
+    assert!(node.replay_dead_letter(&world.tenant, &id).await.unwrap());
+    settle().await;
+    assert_eq!(node.sub_status("x").await, "Finished");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_cannot_be_read_is_buried() {
+    let world = World::new();
+    let node = world.node();
+    let odd = dormouse_store::outbox::Effect {
+        id: "odd".into(),
+        body: bytes::Bytes::from_static(b"?"),
+    };
+    node.store()
+        .put_outbox(&world.tenant, "odd", world.now(), &[odd])
+        .await
+        .unwrap();
+    assert_eq!(node.sweep_later().await.given_up, 1);
+    assert_eq!(node.sweep_later().await, Default::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_that_takes_long_makes_way_and_goes_on() {
+    let world = World::new();
+    let node = world.node_with(|config| {
+        config.burst_ms_max = 0;
+        config.limits.step_activities_max = 2;
+    });
+    let lines: Vec<_> = (0..20).map(|n| write(&n.to_string())).collect();
+    node.publish(sequence("flow", &lines)).await;
+    let started = node.started("flow").await;
+    assert!(started.goes_on);
+    settle().await;
+    let id = started.instance.id.as_str();
+    assert_eq!(node.sub_status(id).await, "Finished");
+    let executions = node.activity_executions(&world.tenant, id).await.unwrap();
+    let written = executions.unwrap().into_iter();
+    assert_eq!(
+        written
+            .filter(|e| e.activity_type == "Elsa.WriteLine")
+            .count(),
+        20
+    );
+    assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_without_end_is_an_incident() {
+    let world = World::new();
+    let node = world.node_with(|config| config.limits.burst_activities_max = 500);
+    node.publish(sequence(
+        "flow",
+        &[json!({ "type": "Elsa.While", "condition": crate::flow::literal("Boolean", true), "body": write("again") })],
+    ))
+    .await;
+    let started = node.started("flow").await;
+    assert_eq!(started.instance.sub_status.as_str(), "Faulted");
+    assert!(
+        started.instance.incidents[0]
+            .message
+            .contains("burst_activities_max")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_activity_can_be_tried_again() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence(
+        "flow",
+        &[
+            event("go"),
+            json!({ "type": "Elsa.Fault", "message": crate::flow::literal("String", "no") }),
+        ],
+    ))
+    .await;
+    let started = node.started("flow").await;
+    let id = started.instance.id.to_string();
+    node.wake(&id, &bookmark(&started)).await;
+    assert_eq!(node.sub_status(&id).await, "Faulted");
+    let retried = node.retry(&world.tenant, &id, Vec::new()).await.unwrap();
+    let dormouse_runtime::ResumeOutcome::Resumed(report) = retried else {
+        panic!("{retried:?}");
+    };
+    // It fails again, once.
+    assert_eq!(report.instance.incidents.len(), 1);
+    assert_eq!(node.sub_status(&id).await, "Faulted");
+    let finished = node.started("flow").await;
+    node.cancel(&world.tenant, finished.instance.id.as_str())
+        .await
+        .unwrap();
+    let refused = node
+        .retry(&world.tenant, finished.instance.id.as_str(), Vec::new())
+        .await
+        .unwrap();
+    assert!(matches!(refused, dormouse_runtime::ResumeOutcome::Ended(_)));
+}

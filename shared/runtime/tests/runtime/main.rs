@@ -1,0 +1,24 @@
+//! The use cases over a table in memory, with a virtual clock and ports that only take note. One file per theme;
+//! `world` has the nodes and `flow` the definitions.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test fails by panicking, also at what it did not expect"
+)]
+
+mod activation;
+mod budgets;
+mod crashes;
+mod definitions;
+mod events;
+mod flow;
+mod instances;
+mod limits;
+mod occurrences;
+mod table;
+mod timers;
+mod world;
