@@ -16,16 +16,17 @@ pub(crate) fn build(builder: &mut Builder<'_>, fields: Fields<'_>) -> Box<dyn Ac
         .text("missingTypeName")
         .or_else(|| fields.text("type"))
         .unwrap_or_default();
-    let advice = match type_name.as_str() {
-        "Elsa.RunCSharp" | "Elsa.RunPython" => {
-            "; C# and Python are not run here, use Elsa.RunJavaScript"
-        }
-        _ => "; it is kept as it is, and faults if it runs",
-    };
-    builder.warn(
-        "unknownActivity",
-        format!("there is no activity type `{type_name}`{advice}"),
-    );
+    if matches!(type_name.as_str(), "Elsa.RunCSharp" | "Elsa.RunPython") {
+        let message = format!(
+            "`{type_name}` is not run here; use Elsa.RunJavaScript, or expressions in Liquid"
+        );
+        builder.problem("unsupportedLanguage", message);
+    } else {
+        let message = format!(
+            "there is no activity type `{type_name}`; it is kept as it is, and faults if it runs"
+        );
+        builder.warn("unknownActivity", message);
+    }
     Box::new(NotFound { type_name })
 }
 
@@ -38,5 +39,35 @@ impl Activity for NotFound {
                 self.type_name
             ),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::activity::scenario::{Scenario, line, sequence};
+    use crate::instance::SubStatus;
+
+    #[test]
+    fn an_unknown_activity_is_a_warning_and_faults_only_if_it_runs() {
+        let scenario = Scenario::of(sequence(json!([line("a"), { "type": "Acme.Odd" }])));
+        let problem = &scenario.validate()[0];
+        assert_eq!((problem.code, problem.is_error), ("unknownActivity", false));
+        let scenario = scenario.start();
+        assert_eq!(scenario.lines, ["a"]);
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+    }
+
+    #[test]
+    fn a_language_that_is_not_run_here_is_an_error() {
+        for kind in ["Elsa.RunCSharp", "Elsa.RunPython"] {
+            let problem = Scenario::of(json!({ "type": kind })).validate().remove(0);
+            assert_eq!(
+                (problem.code, problem.is_error),
+                ("unsupportedLanguage", true)
+            );
+            assert!(problem.message.contains("Elsa.RunJavaScript"));
+        }
     }
 }
