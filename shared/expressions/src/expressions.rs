@@ -55,11 +55,14 @@ impl Expressions {
     /// [`EvaluationError::Syntax`] if it is not a program of that language, [`EvaluationError::Limit`] if it is
     /// too long or nested too deep to be read.
     pub fn compile(&self, language: Language, source: &str) -> Result<Script, EvaluationError> {
-        let limit = self.limits().source_bytes_max;
-        if source.len() > limit {
+        let (limit, value) = match language {
+            Language::JavaScript => ("script_bytes_max", self.limits().script_bytes_max),
+            Language::Liquid => ("template_bytes_max", self.limits().template_bytes_max),
+        };
+        if source.len() > value {
             return Err(EvaluationError::Limit {
-                limit: "source_bytes_max",
-                value: limit as u64,
+                limit,
+                value: value as u64,
             });
         }
         let program = match language {

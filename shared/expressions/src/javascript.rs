@@ -13,6 +13,7 @@ mod host;
 mod into_js;
 mod path;
 mod plan;
+mod prelude;
 mod realm;
 mod scanner;
 mod tail;

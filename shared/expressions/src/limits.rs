@@ -15,8 +15,10 @@ pub struct Limits {
     pub output_bytes_max: usize,
     /// Nesting of a value that enters or leaves the script. Deeper JSON could be written but not read back.
     pub depth_max: usize,
-    /// Size of a script's text, bytes.
-    pub source_bytes_max: usize,
+    /// Size of a script's text, bytes. Compiling takes up to 512 times as much memory, beside the heap.
+    pub script_bytes_max: usize,
+    /// Size of a template's text, bytes.
+    pub template_bytes_max: usize,
     /// A last resort in real time, milliseconds; only reached where the counted work is slow. It is looked at
     /// once in a step, and a single operation on the largest value the heap can hold is never cut short.
     pub time_ms_max: u64,
@@ -30,7 +32,8 @@ impl Default for Limits {
             stack_bytes_max: 512 << 10,
             output_bytes_max: 4 << 20,
             depth_max: 100,
-            source_bytes_max: 256 << 10,
+            script_bytes_max: 64 << 10,
+            template_bytes_max: 512 << 10,
             time_ms_max: 10_000,
         }
     }

@@ -136,7 +136,7 @@ fn a_memory_bomb_is_stopped() {
 #[test]
 fn deep_recursion_is_stopped() {
     let deep =
-        |open: &str, close: &str| format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
+        |open: &str, close: &str| format!("{}1{}", open.repeat(15_000), close.repeat(15_000));
     let sources = [
         deep("(", ")"),
         deep("[", "]"),
@@ -159,7 +159,7 @@ fn deep_recursion_is_stopped() {
     ];
     scripts.extend(sources.iter().map(String::as_str));
     expect_limit(
-        "stack_bytes_max|memory_bytes_max|source_bytes_max",
+        "stack_bytes_max|memory_bytes_max|script_bytes_max",
         Language::JavaScript,
         &scripts,
     );
@@ -251,16 +251,31 @@ fn a_template_with_too_much_output_is_stopped() {
 #[test]
 fn a_source_that_is_too_long_is_refused() {
     let expressions = Expressions::default();
-    let long = " ".repeat(expressions.limits().source_bytes_max + 1);
-    for language in [Language::JavaScript, Language::Liquid] {
-        let error = expressions.compile(language, &long).unwrap_err();
-        assert!(matches!(
+    let limits = expressions.limits();
+    let languages = [
+        (
+            Language::JavaScript,
+            "script_bytes_max",
+            limits.script_bytes_max,
+        ),
+        (
+            Language::Liquid,
+            "template_bytes_max",
+            limits.template_bytes_max,
+        ),
+    ];
+    for (language, limit, value) in languages {
+        assert!(expressions.compile(language, &" ".repeat(value)).is_ok());
+        let error = expressions
+            .compile(language, &" ".repeat(value + 1))
+            .unwrap_err();
+        assert_eq!(
             error,
             EvaluationError::Limit {
-                limit: "source_bytes_max",
-                ..
+                limit,
+                value: value as u64
             }
-        ));
+        );
     }
 }
 

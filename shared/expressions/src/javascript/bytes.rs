@@ -10,7 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 use rquickjs::{Coerced, Ctx, Exception, Result, TypedArray, Value as JsValue};
 
 use super::current::Current;
-use super::failure::stop;
 use super::from_js::read_bytes;
 use super::host::Functions;
 
@@ -77,7 +76,7 @@ fn to_bytes<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>, current: &Current) -> Res
     )]
     let length = length as usize;
     if !current.budget.charge(length as u64) {
-        return Err(stop(ctx));
+        return Err(current.stop(ctx));
     }
     read_bytes(object, length)
 }

@@ -6,7 +6,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::{Ctx, Result};
 
-use super::failure::stop;
 use super::host::Functions;
 use crate::moment::Moment;
 use crate::{Scope, dotnet};
@@ -41,7 +40,7 @@ impl<'js> Functions<'js> {
             "formatDate",
             move |ctx: Ctx<'js>, ms: f64, offset: f64, format: String| {
                 if !current.budget.charge(format.len() as u64) {
-                    return Err(stop(&ctx));
+                    return Err(current.stop(&ctx));
                 }
                 #[allow(
                     clippy::cast_possible_truncation,

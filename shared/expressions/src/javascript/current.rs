@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rquickjs::{Ctx, Exception, Persistent, Result, Value as JsValue};
+use rquickjs::{Ctx, Error, Exception, Function, Persistent, Result, Value as JsValue};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
-use super::failure::stop;
 use crate::budget::Budget;
 use crate::{Limits, Scope};
 
@@ -35,6 +34,8 @@ pub(super) struct Current {
     pub(super) budget: Budget,
     /// Objects already copied in, so that every read of a variable gives the same object.
     memo: RefCell<BTreeMap<String, Persistent<JsValue<'static>>>>,
+    /// A function that never ends.
+    endless: RefCell<Option<Persistent<Function<'static>>>>,
     /// Variables set by a call; the write-back of `variables` leaves them alone.
     assigned: RefCell<BTreeSet<String>>,
 }
@@ -45,6 +46,7 @@ impl Current {
             budget: Budget::new(limits),
             memo: RefCell::default(),
             assigned: RefCell::default(),
+            endless: RefCell::default(),
         }
     }
 
@@ -68,9 +70,31 @@ impl Current {
             ));
         }
         if !self.budget.charge(HOST_CALL_OPERATIONS) {
-            return Err(stop(ctx));
+            return Err(self.stop(ctx));
         }
         Ok(SCOPE.with(|borrowed| use_it(borrowed.0)))
+    }
+
+    /// Stops a script that has reached a limit outside of the interpreter, with an error no script can catch: only
+    /// the interpreter can throw that, when it is told to stop while it runs.
+    pub(super) fn stop(&self, ctx: &Ctx<'_>) -> Error {
+        let endless = self
+            .endless
+            .borrow()
+            .clone()
+            .map(|endless| endless.restore(ctx));
+        match endless {
+            Some(Ok(endless)) => match endless.call::<_, ()>(()) {
+                Ok(()) => Exception::throw_internal(ctx, "stopped"),
+                Err(error) => error,
+            },
+            Some(Err(_)) | None => Exception::throw_internal(ctx, "stopped"),
+        }
+    }
+
+    /// Keeps a function that never ends, for [`Self::stop`].
+    pub(super) fn keep_endless(&self, function: Option<Persistent<Function<'static>>>) {
+        *self.endless.borrow_mut() = function;
     }
 
     /// Forgets what belongs to the evaluation that ended.

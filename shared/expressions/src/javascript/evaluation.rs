@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use super::accessor;
 use super::current::lend;
-use super::failure::{explain, stop};
+use super::failure::explain;
 use super::from_js::from_js;
 use super::host::accessor_function;
 use super::into_js::{define, into_js};
-use super::plan::{Accessor, Plan};
+use super::plan::{Accessor, Form, Plan};
+use super::prelude::options;
 use super::realm::{self, Realm};
 use crate::budget::Reached;
 use crate::{EvaluationError, Scope};
@@ -29,6 +30,8 @@ pub(super) struct Outcome {
 /// Runs a plan over a scope.
 pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outcome {
     realm.collect_garbage();
+    let compiles = matches!(plan.form, Form::Eval);
+    realm.make_room(compiles.then_some(plan.source.len()));
     realm.current.begin();
     let (value, swept) = lend(scope, || {
         if plan.is_private {
@@ -70,7 +73,7 @@ fn run_shared(
 
 fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, EvaluationError> {
     let mut failure = None;
-    let value = realm.with_private(|ctx| {
+    let value = realm.with_private(plan, |ctx| {
         let value = call_private(realm, ctx, plan);
         value.map_err(|error| {
             failure = Some(explain(ctx, error, &realm.current.budget));
@@ -150,7 +153,7 @@ fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
     let value = if plan.is_program {
         globals.set("variables", variables.object.clone())?;
         globals.set("args", arguments)?;
-        ctx.eval_with_options(&*plan.source, realm::options())?
+        ctx.eval_with_options(&*plan.source, options())?
     } else {
         let eval = globals.get("eval")?;
         let function = realm::function(ctx, plan, &realm.current, eval)?;
@@ -168,7 +171,7 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Val
         Some(promise) => settled(ctx, &promise)?,
         None => value,
     };
-    let value = from_js(ctx, value, &realm.current.budget)?;
+    let value = from_js(ctx, value, &realm.current)?;
     run_jobs(realm, ctx)?;
     Ok(value)
 }
@@ -176,7 +179,7 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Val
 fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
     while ctx.execute_pending_job() {
         if !realm.current.budget.charge(JOB_OPERATIONS) {
-            return Err(stop(ctx));
+            return Err(realm.current.stop(ctx));
         }
     }
     Ok(())
@@ -198,7 +201,7 @@ fn arguments<'js>(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Object<'
     let object = Object::new(ctx.clone())?;
     if plan.uses_arguments {
         for (name, value) in realm.current.scope(ctx, |scope| scope.arguments())? {
-            define(&object, &name, into_js(ctx, &value, &realm.current.budget)?)?;
+            define(&object, &name, into_js(ctx, &value, &realm.current)?)?;
         }
     }
     Ok(object)
@@ -220,7 +223,7 @@ impl<'js> Variables<'js> {
                     continue;
                 }
                 if let Some(value) = realm.current.scope(ctx, |scope| scope.variable(&name))? {
-                    define(&object, &name, into_js(ctx, &value, &realm.current.budget)?)?;
+                    define(&object, &name, into_js(ctx, &value, &realm.current)?)?;
                     before.push((Arc::from(name), value));
                 }
             }
@@ -238,7 +241,7 @@ impl<'js> Variables<'js> {
                 continue;
             }
             let entry: JsValue = self.object.get(name.as_str())?;
-            let value = from_js(ctx, entry, &realm.current.budget)?;
+            let value = from_js(ctx, entry, &realm.current)?;
             let before = self.before.iter().find(|(before, _)| **before == *name);
             if before.is_none_or(|(_, before)| *before != value) {
                 realm

@@ -8,15 +8,6 @@ use crate::budget::{Budget, Reached};
 /// The longest message and stack that are kept of an error, characters.
 const TEXT_MAX: usize = 4_000;
 
-/// Stops a script that has reached a limit outside of the interpreter, with an error no script can catch: only
-/// the interpreter can throw that, when it is told to stop while it runs.
-pub(super) fn stop(ctx: &Ctx<'_>) -> Error {
-    match ctx.eval::<(), _>("for (;;);") {
-        Ok(()) => Exception::throw_internal(ctx, "stopped"),
-        Err(error) => error,
-    }
-}
-
 /// The error of an evaluation. A limit counts before whatever the script made of it.
 pub(super) fn explain(ctx: &Ctx<'_>, error: Error, budget: &Budget) -> EvaluationError {
     let thrown = matches!(error, Error::Exception).then(|| ctx.catch());

@@ -11,27 +11,36 @@ use rquickjs::{Atom, FromJs as _, function::This};
 use rquickjs::{Coerced, Ctx, Function, Object, Result, Type, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
-use super::failure::stop;
-use crate::budget::{Budget, Reached};
+use super::current::Current;
+use crate::budget::Reached;
 
 /// The largest number of which every smaller whole number is exact in a double.
 const EXACT_INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Copies `value` out of the interpreter. Getters and `toJSON` of the script may run meanwhile.
-pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget) -> Result<Value> {
-    copy(ctx, value, budget, 0)
+pub(super) fn from_js<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    current: &Current,
+) -> Result<Value> {
+    copy(ctx, value, current, 0)
 }
 
-fn copy<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget, depth: usize) -> Result<Value> {
+fn copy<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    current: &Current,
+    depth: usize,
+) -> Result<Value> {
     match value.type_of() {
-        Type::Bool => emit(ctx, budget, 5).map(|()| Value::from(value.as_bool())),
-        Type::Int => emit(ctx, budget, 4).map(|()| Value::from(value.as_int())),
-        Type::Float => emit(ctx, budget, 8).map(|()| number(value.as_float().unwrap_or(f64::NAN))),
-        Type::String => copy_text(ctx, value, budget).map(Value::String),
-        Type::BigInt => copy_big_integer(ctx, value, budget),
-        Type::Array => copy_array(ctx, value, budget, depth + 1),
+        Type::Bool => emit(ctx, current, 5).map(|()| Value::from(value.as_bool())),
+        Type::Int => emit(ctx, current, 4).map(|()| Value::from(value.as_int())),
+        Type::Float => emit(ctx, current, 8).map(|()| number(value.as_float().unwrap_or(f64::NAN))),
+        Type::String => copy_text(ctx, value, current).map(Value::String),
+        Type::BigInt => copy_big_integer(ctx, value, current),
+        Type::Array => copy_array(ctx, value, current, depth + 1),
         Type::Object | Type::Exception | Type::Promise | Type::Proxy => {
-            copy_object(ctx, value, budget, depth + 1)
+            copy_object(ctx, value, current, depth + 1)
         }
         Type::Uninitialized
         | Type::Undefined
@@ -40,7 +49,7 @@ fn copy<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget, depth: usize)
         | Type::Constructor
         | Type::Function
         | Type::Module
-        | Type::Unknown => emit(ctx, budget, 4).map(|()| Value::Null),
+        | Type::Unknown => emit(ctx, current, 4).map(|()| Value::Null),
     }
 }
 
@@ -60,7 +69,7 @@ pub(crate) fn number(double: f64) -> Value {
 pub(super) fn copy_text<'js>(
     ctx: &Ctx<'js>,
     value: JsValue<'js>,
-    budget: &Budget,
+    current: &Current,
 ) -> Result<String> {
     let text = match String::from_js(ctx, value.clone()) {
         Err(rquickjs::Error::Utf8(_)) => {
@@ -69,7 +78,7 @@ pub(super) fn copy_text<'js>(
         }
         other => other?,
     };
-    emit(ctx, budget, text.len() + 2)?;
+    emit(ctx, current, text.len() + 2)?;
     Ok(text)
 }
 
@@ -79,9 +88,9 @@ fn value_method<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Function<'js>> {
     prototype.get(name)
 }
 
-fn copy_big_integer<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget) -> Result<Value> {
+fn copy_big_integer<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, current: &Current) -> Result<Value> {
     let Coerced(digits) = Coerced::<String>::from_js(ctx, value)?;
-    emit(ctx, budget, digits.len() + 2)?;
+    emit(ctx, current, digits.len() + 2)?;
     Ok(match (digits.parse::<i64>(), digits.parse::<u64>()) {
         (Ok(signed), _) => Value::from(signed),
         (Err(_), Ok(unsigned)) => Value::from(unsigned),
@@ -92,17 +101,17 @@ fn copy_big_integer<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, budget: &Budget) -
 fn copy_array<'js>(
     ctx: &Ctx<'js>,
     value: JsValue<'js>,
-    budget: &Budget,
+    current: &Current,
     depth: usize,
 ) -> Result<Value> {
-    enter(ctx, budget, depth)?;
+    enter(ctx, current, depth)?;
     let array = Object::from_js(ctx, value)?;
     let length: f64 = array.get("length")?;
     let mut items = Vec::new();
     let mut index = 0_u32;
     while f64::from(index) < length {
-        emit(ctx, budget, 1)?;
-        items.push(copy(ctx, array.get(index)?, budget, depth)?);
+        emit(ctx, current, 1)?;
+        items.push(copy(ctx, array.get(index)?, current, depth)?);
         index += 1;
     }
     Ok(Value::Array(items))
@@ -111,13 +120,13 @@ fn copy_array<'js>(
 fn copy_object<'js>(
     ctx: &Ctx<'js>,
     value: JsValue<'js>,
-    budget: &Budget,
+    current: &Current,
     depth: usize,
 ) -> Result<Value> {
-    enter(ctx, budget, depth)?;
+    enter(ctx, current, depth)?;
     let object = Object::from_js(ctx, value.clone())?;
     if let Some(bytes) = object.as_typed_array::<u8>() {
-        return copy_bytes(ctx, bytes.as_object(), bytes.len(), budget);
+        return copy_bytes(ctx, bytes.as_object(), bytes.len(), current);
     }
     let to_json: JsValue = object.get("toJSON")?;
     if let Some(to_json) = to_json.as_function() {
@@ -125,26 +134,26 @@ fn copy_object<'js>(
         return match replaced.as_object() {
             // The replacement's own toJSON does not count; only its entries do.
             Some(object) if !replaced.is_array() && !replaced.is_function() => {
-                copy_entries(ctx, object, budget, depth)
+                copy_entries(ctx, object, current, depth)
             }
-            _ => copy(ctx, replaced, budget, depth),
+            _ => copy(ctx, replaced, current, depth),
         };
     }
-    copy_entries(ctx, &object, budget, depth)
+    copy_entries(ctx, &object, current, depth)
 }
 
 fn copy_entries<'js>(
     ctx: &Ctx<'js>,
     object: &Object<'js>,
-    budget: &Budget,
+    current: &Current,
     depth: usize,
 ) -> Result<Value> {
     let mut entries = Map::new();
     for key in object.own_keys::<Atom>(Filter::new().string().enum_only()) {
         let key = key?;
-        let name = copy_text(ctx, key.to_value()?, budget)?;
-        emit(ctx, budget, 2)?;
-        let entry = copy(ctx, object.get(key)?, budget, depth)?;
+        let name = copy_text(ctx, key.to_value()?, current)?;
+        emit(ctx, current, 2)?;
+        let entry = copy(ctx, object.get(key)?, current, depth)?;
         entries.insert(name, entry);
     }
     Ok(Value::Object(entries))
@@ -154,9 +163,9 @@ fn copy_bytes<'js>(
     ctx: &Ctx<'js>,
     array: &Object<'js>,
     length: usize,
-    budget: &Budget,
+    current: &Current,
 ) -> Result<Value> {
-    emit(ctx, budget, length.div_ceil(3) * 4 + 2)?;
+    emit(ctx, current, length.div_ceil(3) * 4 + 2)?;
     let bytes = read_bytes(array, length)?;
     Ok(Value::String(STANDARD.encode(bytes)))
 }
@@ -168,16 +177,16 @@ pub(super) fn read_bytes(array: &Object<'_>, length: usize) -> Result<Vec<u8>> {
         .collect()
 }
 
-fn emit(ctx: &Ctx<'_>, budget: &Budget, bytes: usize) -> Result<()> {
-    if budget.emit(bytes) {
+fn emit(ctx: &Ctx<'_>, current: &Current, bytes: usize) -> Result<()> {
+    if current.budget.emit(bytes) {
         return Ok(());
     }
-    Err(stop(ctx))
+    Err(current.stop(ctx))
 }
 
-fn enter(ctx: &Ctx<'_>, budget: &Budget, depth: usize) -> Result<()> {
-    if depth > budget.limits().depth_max {
-        budget.reach(Reached::Depth);
+fn enter(ctx: &Ctx<'_>, current: &Current, depth: usize) -> Result<()> {
+    if depth > current.budget.limits().depth_max {
+        current.budget.reach(Reached::Depth);
     }
-    emit(ctx, budget, 2)
+    emit(ctx, current, 2)
 }

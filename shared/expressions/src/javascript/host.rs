@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::accessor;
 use super::current::Current;
-use super::failure::stop;
 use super::from_js::from_js;
 use super::into_js::into_js;
 use super::plan::Accessor;
@@ -86,7 +85,7 @@ impl<'js> Functions<'js> {
             move |ctx: Ctx<'js>, text: Opt<Option<Coerced<String>>>| {
                 let text = text.0.flatten().map(|Coerced(text)| text);
                 if !current.budget.emit(text.as_ref().map_or(0, String::len)) {
-                    return Err(stop(&ctx));
+                    return Err(current.stop(&ctx));
                 }
                 current.scope(&ctx, |scope| write(scope, text))
             },
@@ -122,7 +121,7 @@ impl<'js> Functions<'js> {
                 )
             };
             let secret = secret.ok_or_else(|| Exception::throw_message(&ctx, &problem()))?;
-            into_js(&ctx, &secret, &current.budget)
+            into_js(&ctx, &secret, &current)
         })?;
         let current = Rc::clone(&self.current);
         self.add(
@@ -174,7 +173,7 @@ impl<'js> Functions<'js> {
                     .budget
                     .emit(outcomes.iter().map(|name| name.len() + 8).sum())
                 {
-                    return Err(stop(&ctx));
+                    return Err(current.stop(&ctx));
                 }
                 current.scope(&ctx, |scope| scope.set_outcomes(outcomes))
             },
@@ -191,7 +190,11 @@ impl<'js> Functions<'js> {
                 reason = "saturates"
             )]
             let goes_on = current.budget.charge(operations as u64);
-            if goes_on { Ok(()) } else { Err(stop(&ctx)) }
+            if goes_on {
+                Ok(())
+            } else {
+                Err(current.stop(&ctx))
+            }
         })?;
         let current = Rc::clone(&self.current);
         self.add("chargeArray", move |ctx: Ctx<'js>, list: JsValue<'js>| {
@@ -205,7 +208,11 @@ impl<'js> Functions<'js> {
                 reason = "below 2^32"
             )]
             let goes_on = current.budget.charge(length as u64);
-            if goes_on { Ok(true) } else { Err(stop(&ctx)) }
+            if goes_on {
+                Ok(true)
+            } else {
+                Err(current.stop(&ctx))
+            }
         })
     }
 }
@@ -259,7 +266,7 @@ fn read<'js>(
     let Some(found) = current.scope(ctx, |scope| find(scope))? else {
         return Ok(None);
     };
-    let value = into_js(ctx, &found, &current.budget)?;
+    let value = into_js(ctx, &found, current)?;
     current.remember(ctx, key, &value);
     Ok(Some(value))
 }
@@ -271,11 +278,11 @@ fn write<'js>(
     value: Option<JsValue<'js>>,
 ) -> Result<()> {
     let value = match value {
-        Some(value) => from_js(ctx, value, &current.budget)?,
+        Some(value) => from_js(ctx, value, current)?,
         None => Value::Null,
     };
     if !current.budget.emit(variable.len()) {
-        return Err(stop(ctx));
+        return Err(current.stop(ctx));
     }
     current.assign(variable);
     current.scope(ctx, |scope| scope.set_variable(variable, value))

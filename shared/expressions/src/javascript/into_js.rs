@@ -4,27 +4,36 @@ use rquickjs::object::Property;
 use rquickjs::{Array, Ctx, Object, Result, String as JsString, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
-use super::failure::stop;
-use crate::budget::{Budget, Reached};
+use super::current::Current;
+use crate::budget::Reached;
 
 /// Copies `value` into the interpreter; every node counts as an operation.
-pub(super) fn into_js<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget) -> Result<JsValue<'js>> {
-    copy(ctx, value, budget, 0)
+pub(super) fn into_js<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value,
+    current: &Current,
+) -> Result<JsValue<'js>> {
+    copy(ctx, value, current, 0)
 }
 
-fn copy<'js>(ctx: &Ctx<'js>, value: &Value, budget: &Budget, depth: usize) -> Result<JsValue<'js>> {
+fn copy<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value,
+    current: &Current,
+    depth: usize,
+) -> Result<JsValue<'js>> {
     match value {
         Value::Null => Ok(JsValue::new_null(ctx.clone())),
         Value::Bool(flag) => Ok(JsValue::new_bool(ctx.clone(), *flag)),
         Value::Number(number) => Ok(copy_number(ctx, number)),
         Value::String(text) => {
-            if !budget.charge(text.len() as u64 / 64) {
-                return Err(stop(ctx));
+            if !current.budget.charge(text.len() as u64 / 64) {
+                return Err(current.stop(ctx));
             }
             JsString::from_str(ctx.clone(), text).map(JsString::into_value)
         }
-        Value::Array(items) => copy_array(ctx, items, budget, depth + 1),
-        Value::Object(entries) => copy_object(ctx, entries, budget, depth + 1),
+        Value::Array(items) => copy_array(ctx, items, current, depth + 1),
+        Value::Object(entries) => copy_object(ctx, entries, current, depth + 1),
     }
 }
 
@@ -41,13 +50,13 @@ fn copy_number<'js>(ctx: &Ctx<'js>, number: &Number) -> JsValue<'js> {
 fn copy_array<'js>(
     ctx: &Ctx<'js>,
     items: &[Value],
-    budget: &Budget,
+    current: &Current,
     depth: usize,
 ) -> Result<JsValue<'js>> {
-    enter(ctx, items.len(), budget, depth)?;
+    enter(ctx, items.len(), current, depth)?;
     let array = Array::new(ctx.clone())?;
     for (index, item) in items.iter().enumerate() {
-        array.set(index, copy(ctx, item, budget, depth)?)?;
+        array.set(index, copy(ctx, item, current, depth)?)?;
     }
     Ok(array.into_value())
 }
@@ -55,13 +64,13 @@ fn copy_array<'js>(
 fn copy_object<'js>(
     ctx: &Ctx<'js>,
     entries: &Map<String, Value>,
-    budget: &Budget,
+    current: &Current,
     depth: usize,
 ) -> Result<JsValue<'js>> {
-    enter(ctx, entries.len(), budget, depth)?;
+    enter(ctx, entries.len(), current, depth)?;
     let object = Object::new(ctx.clone())?;
     for (key, entry) in entries {
-        let entry = copy(ctx, entry, budget, depth)?;
+        let entry = copy(ctx, entry, current, depth)?;
         define(&object, key, entry)?;
     }
     Ok(object.into_value())
@@ -93,12 +102,12 @@ fn is_inherited(key: &str) -> bool {
         )
 }
 
-fn enter(ctx: &Ctx<'_>, nodes: usize, budget: &Budget, depth: usize) -> Result<()> {
-    if depth > budget.limits().depth_max {
-        budget.reach(Reached::Depth);
+fn enter(ctx: &Ctx<'_>, nodes: usize, current: &Current, depth: usize) -> Result<()> {
+    if depth > current.budget.limits().depth_max {
+        current.budget.reach(Reached::Depth);
     }
-    if budget.charge(nodes as u64 + 1) && depth <= budget.limits().depth_max {
+    if current.budget.charge(nodes as u64 + 1) && depth <= current.budget.limits().depth_max {
         return Ok(());
     }
-    Err(stop(ctx))
+    Err(current.stop(ctx))
 }

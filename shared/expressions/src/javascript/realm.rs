@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::object::Filter;
 use rquickjs::{
     Atom, Context, Ctx, Function, Object, Persistent, Result, Runtime, Value as JsValue,
@@ -16,35 +15,15 @@ use rquickjs::{
 
 use super::current::Current;
 use super::failure::{explain, syntax_error};
-use super::host::{Functions, accessor_function};
+use super::host::accessor_function;
 use super::plan::{Form, Judge, Plan};
+use super::prelude::{Intrinsics, Prepared, compiling_bytes, options, prepare, preparing_bytes};
 use crate::budget::Reached;
 use crate::{EvaluationError, Library, Limits};
 
-/// All of the language but what looks at the machine: no weak references, no performance clock.
-type Intrinsics = (
-    intrinsic::Date,
-    intrinsic::Eval,
-    intrinsic::RegExpCompiler,
-    intrinsic::RegExp,
-    intrinsic::Json,
-    intrinsic::Proxy,
-    intrinsic::MapSet,
-    intrinsic::TypedArrays,
-    intrinsic::Promise,
-);
-
-const PRELUDE: [(&str, &str); 3] = [
-    ("date.js", include_str!("prelude/date.js")),
-    ("guards.js", include_str!("prelude/guards.js")),
-    ("functions.js", include_str!("prelude/functions.js")),
-];
-const TYPES: (&str, &str) = ("types.js", include_str!("prelude/types.js"));
-const FREEZE: (&str, &str) = ("freeze.js", include_str!("prelude/freeze.js"));
-
 /// Bounds of the compiled functions a thread keeps.
 const FUNCTIONS_MAX: usize = 512;
-const FUNCTION_SOURCE_BYTES_MAX: usize = 256 << 10;
+const FUNCTION_SOURCE_BYTES_MAX: usize = 64 << 10;
 
 /// The part of the heap that may be in use, and garbage of earlier evaluations, when one begins.
 const HEAP_PART_AT_START: usize = 4;
@@ -84,16 +63,25 @@ impl Realm {
             return Err(current.budget.error(Reached::Memory));
         };
         runtime.set_gc_threshold(usize::MAX);
-        runtime.set_memory_limit(limits.memory_bytes_max);
+        runtime.set_memory_limit(limits.memory_bytes_max + preparing_bytes(libraries));
         runtime.set_max_stack_size(limits.stack_bytes_max);
         let budget = Rc::clone(&current);
         runtime.set_interrupt_handler(Some(Box::new(move || budget.budget.step())));
         current.begin();
         let prepared = shared.with(|ctx| {
-            let prepared = prepare(&ctx, &current, libraries, true);
+            let prepared = prepare(&ctx, &current, libraries, true).and_then(|prepared| {
+                let endless: Function =
+                    ctx.eval_with_options("(() => { for (;;); })", options())?;
+                current.keep_endless(Some(Persistent::save(&ctx, endless)));
+                Ok(prepared)
+            });
             prepared.map_err(|error| explain(&ctx, error, &current.budget))
         });
-        let (eval, globals, globals_count) = prepared?;
+        let Prepared {
+            eval,
+            globals,
+            globals_count,
+        } = prepared?;
         Ok(Self {
             functions: HashMap::new(),
             functions_source_bytes: 0,
@@ -106,6 +94,15 @@ impl Realm {
             globals_count,
             stack_base,
         })
+    }
+
+    /// Gives the heap its limit, and room for compiling a text of that length beside it.
+    ///
+    /// The compiler does not survive running out of memory, so it must not.
+    pub(super) fn make_room(&self, text_length: Option<usize>) {
+        let limit = self.current.budget.limits().memory_bytes_max;
+        let room = text_length.map_or(0, compiling_bytes);
+        self.runtime.set_memory_limit(limit + room);
     }
 
     /// Collects garbage if there is much of it.
@@ -142,7 +139,14 @@ impl Realm {
     }
 
     /// Runs `use_it` in a new context that nothing else uses, with everything but the freezing.
-    pub(super) fn with_private<R>(&self, use_it: impl FnOnce(&Ctx<'_>) -> Result<R>) -> Result<R> {
+    pub(super) fn with_private<R>(
+        &self,
+        plan: &Plan,
+        use_it: impl FnOnce(&Ctx<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let limit = self.current.budget.limits().memory_bytes_max;
+        let room = preparing_bytes(&self.libraries) + compiling_bytes(plan.source.len());
+        self.runtime.set_memory_limit(limit + room);
         let context = Context::custom::<Intrinsics>(&self.runtime)?;
         context.with(|ctx| {
             prepare(&ctx, &self.current, &self.libraries, false)?;
@@ -161,11 +165,14 @@ impl Realm {
             self.functions.clear();
             self.functions_source_bytes = 0;
         }
+        self.make_room(Some(plan.source.len()));
         let function = self.shared.with(|ctx| {
             let eval = self.eval.clone().restore(&ctx)?;
             let function = function(&ctx, plan, &self.current, eval)?;
             Ok::<_, rquickjs::Error>(Persistent::save(&ctx, function))
-        })?;
+        });
+        self.make_room(None);
+        let function = function?;
         self.functions
             .insert(Arc::clone(&plan.source), function.clone());
         self.functions_source_bytes += plan.source.len();
@@ -201,9 +208,18 @@ impl Realm {
     }
 }
 
+impl Drop for Realm {
+    fn drop(&mut self) {
+        // The runtime must be the last of all that is made in it.
+        self.current.end();
+        self.current.keep_endless(None);
+    }
+}
+
 impl Judge for Realm {
     fn parses(&self, text: &str) -> std::result::Result<(), EvaluationError> {
         self.current.begin();
+        self.make_room(Some(text.len()));
         self.shared.with(|ctx| {
             let parsed: Result<JsValue> = ctx.eval_with_options(text, options());
             match parsed {
@@ -219,54 +235,6 @@ impl Judge for Realm {
     fn is_global(&self, name: &str) -> bool {
         self.globals.contains(name)
     }
-}
-
-type Prepared = (Persistent<JsValue<'static>>, BTreeSet<String>, usize);
-
-/// Runs the prelude and the libraries in a new context, and freezes it.
-fn prepare<'js>(
-    ctx: &Ctx<'js>,
-    current: &Rc<Current>,
-    libraries: &[Library],
-    freezes: bool,
-) -> Result<Prepared> {
-    let globals = ctx.globals();
-    for name in [
-        "Atomics",
-        "SharedArrayBuffer",
-        "performance",
-        "queueMicrotask",
-        "navigator",
-    ] {
-        globals.remove(name)?;
-    }
-    let functions = Functions::new(ctx, current)?;
-    functions.add("loadTypes", |ctx: Ctx<'js>| prelude(&ctx, TYPES))?;
-    functions.add("freeze", |value: JsValue<'js>| value)?;
-    let host = functions.object;
-    for file in PRELUDE {
-        prelude(ctx, file)?.call::<_, ()>((host.clone(),))?;
-    }
-    for library in libraries {
-        let mut options = options();
-        options.filename = Some(library.name.to_string());
-        ctx.eval_with_options::<JsValue, _>(&*library.source, options)?;
-    }
-    let eval = Persistent::save(ctx, globals.get::<_, JsValue>("eval")?);
-    if freezes {
-        prelude(ctx, FREEZE)?.call::<_, ()>((host,))?;
-    }
-    let keys: Result<Vec<Atom>> = globals.own_keys(Filter::new().string().symbol()).collect();
-    let keys = keys?;
-    let names: Result<BTreeSet<String>> = keys.iter().map(Atom::to_string).collect();
-    Ok((eval, names?, keys.len()))
-}
-
-/// The function that a file of the prelude is.
-fn prelude<'js>(ctx: &Ctx<'js>, (name, text): (&str, &str)) -> Result<Function<'js>> {
-    let mut options = options();
-    options.filename = Some(name.to_owned());
-    ctx.eval_with_options(text, options)
 }
 
 /// Compiles a plan in `ctx`, with its accessors in place.
@@ -295,14 +263,6 @@ pub(super) fn function<'js>(
         Form::Body { .. } => factory.call((accessors,)),
         Form::Eval => factory.call((accessors, eval)),
     }
-}
-
-/// How all text is run: as a sloppy script, as Elsa's engine does.
-pub(super) fn options() -> EvalOptions {
-    let mut options = EvalOptions::default();
-    options.strict = false;
-    options.filename = Some("expression".to_owned());
-    options
 }
 
 /// Where the stack is now, near enough.
