@@ -1,2 +1,19 @@
-//! The binary `dormouse`.
-fn main() {}
+//! The binary `dormouse`: a server of N nodes, and the command line.
+
+mod cli;
+mod client;
+mod command;
+mod definition_file;
+mod exit;
+mod failure;
+mod input;
+mod moment;
+mod progress;
+mod screen;
+mod server;
+mod text_table;
+mod wait;
+
+fn main() -> std::process::ExitCode {
+    cli::main().into()
+}

@@ -111,6 +111,7 @@ where
         | TableError::Full(_)
         | TableError::BadCursor
         | TableError::Invalid(_)
+        | TableError::InUse(_)
         | TableError::Unusable(..)) => answered,
     }
 }

@@ -6,8 +6,10 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use dormouse_engine::call::{Answer, HttpRequest};
+use dormouse_runtime::port::HttpCaller;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap};
@@ -165,6 +167,15 @@ impl Egress {
                 message: format!("the connection broke in the middle of the answer: {error}"),
             },
         }
+    }
+}
+
+#[async_trait]
+impl HttpCaller for Egress {
+    async fn call(&self, request: &HttpRequest, timeout_ms: u64) -> Answer {
+        let mut request = request.clone();
+        request.timeout_ms = timeout_ms;
+        self.request(request).await
     }
 }
 

@@ -1,5 +1,22 @@
-//! The ports in one process: durable embedded table, timers, queues, broadcast.
+//! The ports in one process: durable embedded table, large states as files, timers, background work, broadcast
+//! between nodes.
+//!
+//! A queue is missing on purpose: the process handles its messages itself, and the outbox is their durability.
 
+mod background;
+mod blobs;
+mod broadcast;
+mod clock;
+mod scheduler;
+mod sweeper;
 mod table;
+mod timers;
 
+pub use background::TokioBackground;
+pub use blobs::FileBlobs;
+pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
+pub use clock::SystemClock;
+pub use scheduler::TableScheduler;
+pub use sweeper::sweep;
 pub use table::{EmbeddedTable, Options};
+pub use timers::TimerDriver;

@@ -58,7 +58,7 @@ impl EmbeddedTable {
     ///
     /// # Errors
     ///
-    /// [`TableError::Unusable`] with a sentence that says what to do: the folder is in use by another process,
+    /// [`TableError::InUse`] if another process has the folder, else [`TableError::Unusable`] with a sentence that says what to do: the folder
     /// cannot be written, or holds a file that is damaged, of a newer format or no table at all.
     pub fn open(folder: &Path) -> Result<Self, TableError> {
         Self::open_with(folder, Options::default())

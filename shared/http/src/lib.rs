@@ -19,5 +19,6 @@ mod task;
 mod workflow;
 
 pub use app::{App, HttpConfig};
+pub use instance::model::state as workflow_state;
 pub use refusal::Refusal;
 pub use router::router;

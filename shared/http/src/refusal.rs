@@ -301,6 +301,7 @@ fn store(error: &StoreError) -> Facts {
             TableError::Full(_) => (S::INSUFFICIENT_STORAGE, "diskFull"),
             TableError::BadCursor => (S::BAD_REQUEST, "badCursor"),
             TableError::Invalid(_) => (S::BAD_REQUEST, "badId"),
+            TableError::InUse(_) => (S::SERVICE_UNAVAILABLE, "inUse"),
             TableError::Unusable(..) => (S::INTERNAL_SERVER_ERROR, "tableUnusable"),
         },
         StoreError::BadId { .. } => (S::BAD_REQUEST, "badId"),

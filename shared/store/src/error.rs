@@ -81,6 +81,7 @@ impl From<TableError> for StoreError {
             | TableError::TooLarge { .. }
             | TableError::Full(_)
             | TableError::Invalid(_)
+            | TableError::InUse(_)
             | TableError::Unusable(..)) => Self::Table(other),
         }
     }

@@ -239,6 +239,9 @@ pub enum TableError {
     /// gains nothing by trying again. Nothing happened.
     #[error("not a valid request to the table: {0}")]
     Invalid(String),
+    /// Another process has it. Nothing happened.
+    #[error("{0}")]
+    InUse(String),
     /// It cannot work as it is: wrong configuration, no permission, a damaged file. Nothing happened.
     #[error("the table cannot be used: {0}")]
     Unusable(

@@ -226,6 +226,7 @@ fn told<T>(answer: Result<T, dormouse_store::table::TableError>) -> Result<T, &'
         TableError::Full(_) => "full",
         TableError::BadCursor => "bad cursor",
         TableError::Invalid(_) => "invalid",
+        TableError::InUse(_) => "in use",
         TableError::Unusable(..) => "unusable",
     })
 }

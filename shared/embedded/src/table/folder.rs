@@ -31,13 +31,10 @@ impl Folder {
                 path: path.to_owned(),
                 _lock: lock,
             }),
-            Err(TryLockError::WouldBlock) => Err(TableError::Unusable(
-                format!(
-                    "the data folder {} is in use by another process: stop that one, or choose another folder",
-                    path.display()
-                ),
-                None,
-            )),
+            Err(TryLockError::WouldBlock) => Err(TableError::InUse(format!(
+                "the data folder {} is in use by another process: stop that one, or choose another folder",
+                path.display()
+            ))),
             Err(TryLockError::Error(error)) => Err(unusable(path, "cannot lock", error)),
         }
     }

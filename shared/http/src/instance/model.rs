@@ -34,7 +34,8 @@ pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
 }
 
 /// The state: Elsa's `workflowState`.
-pub(crate) fn state(instance: &Instance, graph: &Graph) -> Value {
+#[must_use]
+pub fn state(instance: &Instance, graph: &Graph) -> Value {
     let contexts = instance.contexts.iter();
     let bookmarks = instance.bookmarks.iter();
     let parent = instance.parent.as_ref().map(|p| p.instance.as_str());

@@ -1,0 +1,122 @@
+//! The command line: what can be asked for. What each command does is in the file of its name.
+
+use clap::{Parser, Subcommand};
+
+use crate::client::Client;
+use crate::command::{
+    cancel, event, export, list, publish, resume, run, serve, show, start, task, validate,
+};
+use crate::exit::{self, Exit};
+use crate::failure::Failure;
+use crate::screen::Screen;
+
+/// Runs Elsa workflows that last: a server on this machine, and the tools to use one anywhere.
+#[derive(Debug, Parser)]
+#[command(version, after_long_help = exit::HELP, propagate_version = true, infer_subcommands = true)]
+struct Cli {
+    /// The server to talk to
+    #[arg(
+        long,
+        global = true,
+        env = "DORMOUSE_URL",
+        default_value = "http://127.0.0.1:7070"
+    )]
+    url: String,
+    /// Answer in JSON, for programs; errors are JSON on the error stream then
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a server on this machine
+    Serve(serve::ServeArgs),
+    /// Run a definition from a file, without a server, until it finishes or waits
+    Run(run::RunArgs),
+    /// Save definitions from files and publish them
+    Publish(publish::PublishArgs),
+    /// Start an instance of a published definition
+    Start(start::StartArgs),
+    /// Resume an instance at a bookmark
+    Resume(resume::ResumeArgs),
+    /// Publish an event to everybody who waits for it
+    Event(event::EventArgs),
+    /// Complete tasks that workflows wait for
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    /// List instances, or definitions
+    List(list::ListArgs),
+    /// Show an instance: where it waits, what it did
+    Show(show::ShowArgs),
+    /// Cancel instances
+    Cancel(cancel::CancelArgs),
+    /// Tell everything that is wrong with definitions in files, without a server
+    Validate(validate::ValidateArgs),
+    /// Write a definition to a file or to the standard output
+    Export(export::ExportArgs),
+}
+
+/// The process, from its arguments to its exit code.
+pub(crate) fn main() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way too, and are no failure.
+            let _nobody_reads = error.print();
+            return if error.use_stderr() {
+                Exit::BadInput
+            } else {
+                Exit::Ok
+            };
+        }
+    };
+    let screen = Screen::new(cli.json);
+    match dispatch(cli.command, &cli.url, &screen) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            failure.tell(cli.json);
+            failure.exit
+        }
+    }
+}
+
+fn dispatch(command: Command, url: &str, screen: &Screen) -> Result<Exit, Failure> {
+    let client = || Client::new(url);
+    match command {
+        Command::Serve(args) => serve::serve(args, screen),
+        Command::Run(args) => run::run(args, screen),
+        Command::Validate(args) => validate::validate(&args, screen),
+        Command::Publish(args) => wait(publish::publish(&args, &client(), screen)),
+        Command::Start(args) => wait(start::start(&args, &client(), screen)),
+        Command::Resume(args) => wait(resume::resume(&args, &client(), screen)),
+        Command::Event(args) => wait(event::event(&args, &client(), screen)),
+        Command::Task(args) => wait(task::task(&args, &client(), screen)),
+        Command::List(args) => wait(list::list(&args, &client(), screen)),
+        Command::Show(args) => wait(show::show(&args, &client(), screen)),
+        Command::Cancel(args) => wait(cancel::cancel(&args, &client(), screen)),
+        Command::Export(args) => wait(export::export(&args, &client(), screen)),
+    }
+}
+
+/// Runs a command that talks to a server.
+fn wait(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(Exit::Failed, "system", format!("cannot begin: {e}")))?;
+    runtime.block_on(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

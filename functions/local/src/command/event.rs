@@ -1,0 +1,68 @@
+//! `dormouse event`
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::items;
+use crate::client::{Client, segment};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::screen::Screen;
+
+/// An event and whom it is for.
+#[derive(Debug, Args)]
+pub(crate) struct EventArgs {
+    /// The event's name
+    name: String,
+    /// What comes with it: JSON, `@FILE`, or `-` for the standard input
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+    /// Only for instances with this correlation id
+    #[arg(long, value_name = "ID")]
+    correlation: Option<String>,
+    /// Only for this instance
+    #[arg(long, value_name = "ID")]
+    instance: Option<String>,
+    /// How many seconds it is kept if nobody waits for it yet
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    keep: u32,
+    /// A key of your own: the same event under the same key happens once
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// Publishes an event and tells whom it woke.
+pub(crate) async fn event(
+    args: &EventArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let payload = args.input.as_deref().map(input::json).transpose()?;
+    let body = json!({
+        "input": payload,
+        "correlationId": args.correlation,
+        "workflowInstanceId": args.instance,
+        "workflowExecutionMode": "Synchronous",
+        "keptForSeconds": args.keep,
+    });
+    let path = format!("/events/{}/trigger", segment(&args.name));
+    let answer = client.post_once(&path, &body, args.key.as_deref()).await?;
+    screen.value(&answer);
+    let Some(delivered) = answer.get("delivered").filter(|d| d.is_object()) else {
+        screen.line("Accepted; it will be delivered in a moment.");
+        return Ok(Exit::Ok);
+    };
+    for (verb, name) in [("Started", "started"), ("Resumed", "resumed")] {
+        for id in items(delivered, name).iter().filter_map(Value::as_str) {
+            screen.line(format!("{verb} {}", screen.bold(id)));
+        }
+    }
+    if delivered.get("isKept").is_some_and(|v| v == true) {
+        screen.line(format!(
+            "Nobody waits for it yet; it is kept for {} s.",
+            args.keep
+        ));
+    }
+    Ok(Exit::Ok)
+}

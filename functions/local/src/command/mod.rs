@@ -1,0 +1,59 @@
+//! The commands, one file each.
+
+pub(crate) mod cancel;
+pub(crate) mod event;
+pub(crate) mod export;
+pub(crate) mod list;
+pub(crate) mod publish;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod show;
+pub(crate) mod start;
+pub(crate) mod task;
+pub(crate) mod validate;
+
+use serde_json::Value;
+
+use crate::exit::Exit;
+use crate::screen::Screen;
+use crate::wait;
+
+/// A text in the server's answer; empty if it is not there.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A list in the server's answer.
+fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    let list = value.get(name).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// Tells what a burst did, and where its instance stands now.
+fn tell_burst(screen: &Screen, answer: &Value) -> Exit {
+    screen.value(answer);
+    for line in items(answer, "lines") {
+        screen.line(format!("  {}", line.as_str().unwrap_or_default()));
+    }
+    let sub_status = text(answer, "subStatus");
+    screen.line(format!("Status: {}", screen.status(sub_status)));
+    let output = answer.get("output").and_then(Value::as_object);
+    if let Some(output) = output.filter(|o| !o.is_empty()) {
+        screen.line(format!("Output: {}", Value::Object(output.clone())));
+    }
+    let id = text(answer, "workflowInstanceId");
+    wait::tell(screen, id, items(answer, "bookmarks"));
+    if sub_status == "Faulted" {
+        screen.line(format!("See what failed: dormouse show {id}"));
+    }
+    ended(sub_status)
+}
+
+/// The exit code for how an instance stands.
+fn ended(sub_status: &str) -> Exit {
+    match sub_status {
+        "Faulted" | "Cancelled" => Exit::Failed,
+        _ => Exit::Ok,
+    }
+}

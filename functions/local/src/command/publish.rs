@@ -1,0 +1,116 @@
+//! `dormouse publish`
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{items, text};
+use crate::client::Client;
+use crate::definition_file::{self, DefinitionFile};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::screen::Screen;
+
+/// What to publish.
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// Definition files, or folders of them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Only save them as drafts
+    #[arg(long)]
+    draft: bool,
+}
+
+/// A file that was not published, and why.
+struct Refused {
+    file: DefinitionFile,
+    failure: Failure,
+}
+
+/// Publishes definitions. Nothing is sent if one of the files cannot be read.
+///
+/// A definition that uses another one as an activity needs that one published before: what is refused is tried
+/// again as long as anything else got through.
+pub(crate) async fn publish(
+    args: &PublishArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let mut left = definition_file::read_all(&args.files)?;
+    let mut progress = Progress::new(left.len(), screen.is_json());
+    let mut answers = Vec::new();
+    let refused = loop {
+        let count = left.len();
+        let mut refused = Vec::new();
+        for file in left {
+            progress.next(&file.shown());
+            match send(&file, args.draft, client).await {
+                Ok(answer) => {
+                    progress.done();
+                    answers.push((file, answer));
+                }
+                Err(failure) if failure.exit == Exit::Unreachable => return Err(failure),
+                Err(failure) => refused.push(Refused { file, failure }),
+            }
+        }
+        if refused.is_empty() || refused.len() == count {
+            break refused;
+        }
+        left = refused.into_iter().map(|r| r.file).collect();
+    };
+    drop(progress);
+    for (file, answer) in &answers {
+        tell(screen, file, answer);
+    }
+    screen.value(&json!({
+        "published": answers.into_iter().map(|(_, answer)| answer).collect::<Vec<_>>(),
+        "refused": refused.iter().map(|r| json!({
+            "file": r.file.shown(), "code": r.failure.code, "message": r.failure.message,
+        })).collect::<Vec<_>>(),
+    }));
+    conclude(refused)
+}
+
+async fn send(file: &DefinitionFile, draft: bool, client: &Client) -> Result<Value, Failure> {
+    let model = file.definition.raw();
+    let body = json!({ "model": model, "publish": !draft });
+    client.post("/workflow-definitions", &body).await
+}
+
+fn tell(screen: &Screen, file: &DefinitionFile, answer: &Value) {
+    let model = answer.get("workflowDefinition").unwrap_or(&Value::Null);
+    let version = model.get("version").map(ToString::to_string);
+    let is_published = model.get("isPublished").is_some_and(|v| v == true);
+    screen.line(format!(
+        "{} {} version {} ({})",
+        if is_published { "Published" } else { "Saved" },
+        screen.bold(text(model, "definitionId")),
+        version.unwrap_or_default(),
+        file.shown(),
+    ));
+    for problem in items(answer, "validationErrors") {
+        let (path, message) = (text(problem, "path"), text(problem, "message"));
+        screen.line(format!("  note: {path}: {message}"));
+    }
+}
+
+/// All failures as one: each file with what is wrong with it.
+fn conclude(refused: Vec<Refused>) -> Result<Exit, Failure> {
+    let mut refused = refused.into_iter();
+    let Some(first) = refused.next() else {
+        return Ok(Exit::Ok);
+    };
+    let mut message = format!("{}: {}", first.file.shown(), first.failure.message);
+    for more in refused {
+        let (file, why) = (more.file.shown(), more.failure.message);
+        let _infallible = write!(message, "\n  {file}: {why}");
+    }
+    Err(Failure {
+        message,
+        ..first.failure
+    })
+}

@@ -1,0 +1,266 @@
+//! `dormouse run`
+
+mod narrator;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use dormouse_egress::Reach;
+use dormouse_engine::id::InstanceId;
+use dormouse_engine::instance::Wait;
+use dormouse_http::workflow_state;
+use dormouse_runtime::query::InstanceDetail;
+use dormouse_runtime::{
+    DefinitionHandle, PublishOutcome, Runtime, SaveOutcome, StartOutcome, StartRequest, Tenant,
+};
+use serde_json::{Value, json};
+use tracing::level_filters::LevelFilter;
+
+use super::tell_burst;
+use crate::definition_file::{self, DefinitionFile};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::InputArgs;
+use crate::screen::Screen;
+use crate::server::{Host, HostConfig, Stop, begin_log, stop_signal};
+use narrator::Narrator;
+
+/// What to run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The definition to run, and after it the ones that it needs
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InputArgs,
+    /// The correlation id
+    #[arg(long, value_name = "ID")]
+    correlation: Option<String>,
+    /// Start at this trigger activity, as if it had fired
+    #[arg(long, value_name = "ACTIVITY")]
+    trigger: Option<String>,
+    /// Keep everything in this folder, as a server does; without it, in one that is removed afterwards
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Stop when it waits, even if it only waits for a time
+    #[arg(long)]
+    no_wait: bool,
+    /// Let it send HTTP requests to this machine and its network, and not only to public addresses
+    #[arg(long)]
+    allow_private_egress: bool,
+}
+
+/// Publishes the files, starts the first, and tells what happens until it ends or waits for somebody.
+pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
+    begin_log(LevelFilter::WARN);
+    let files = definition_file::read_all(&args.files)?;
+    let input = args.input.read()?;
+    let temporary = tempfile::tempdir().map_err(system)?;
+    let data = args.data.clone();
+    let data = data.unwrap_or_else(|| temporary.path().to_owned());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(system)?;
+    runtime.block_on(async {
+        let narrator = Arc::new(Narrator::new(Screen::new(screen.is_json())));
+        let host = open(&args, &data, &narrator)?;
+        let mut request = StartRequest::new(DefinitionHandle::published(""));
+        request.input = input;
+        request.correlation_id = args.correlation.clone();
+        request.trigger_activity_id = args.trigger.clone();
+        let ran = match host.nodes().first() {
+            Some(node) => go(node.clone(), &host, files, request, &args, &narrator).await,
+            None => Err(Failure::new(Exit::Failed, "system", "there is no node")),
+        };
+        host.close().await;
+        Ok(conclude(&args, ran?, &narrator, screen))
+    })
+}
+
+fn system(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, "system", format!("cannot begin: {error}"))
+}
+
+fn open(args: &RunArgs, data: &Path, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
+    Host::open(HostConfig {
+        data: data.to_owned(),
+        nodes: 1,
+        reach: if args.allow_private_egress {
+            Reach::Anywhere
+        } else {
+            Reach::Public
+        },
+        observer: Some(Arc::clone(narrator) as _),
+    })
+}
+
+async fn go(
+    node: Runtime,
+    host: &Host,
+    files: Vec<DefinitionFile>,
+    mut request: StartRequest,
+    args: &RunArgs,
+    narrator: &Narrator,
+) -> Result<InstanceDetail, Failure> {
+    let tenant = Tenant::default();
+    let stop = stop_signal().map_err(system)?;
+    let first = publish(&node, &tenant, files).await?;
+    request.definition = DefinitionHandle::published(first);
+    let started = node.start(&tenant, request).await;
+    let id = match started.map_err(|e| Failure::runtime(&e))? {
+        StartOutcome::Started(report) => report.instance.id,
+        StartOutcome::NotAllowed { holder } => {
+            let message = format!("its activation strategy allows no start while {holder} runs");
+            return Err(Failure::new(Exit::Conflict, "startRefused", message));
+        }
+        StartOutcome::AlreadyStarted(_)
+        | StartOutcome::Deleted { .. }
+        | StartOutcome::NotFound
+        | StartOutcome::Stale => {
+            let message = "it was published and cannot be started";
+            return Err(Failure::new(Exit::Failed, "notStarted", message));
+        }
+    };
+    follow(&node, host, &id, args.no_wait, narrator, stop).await
+}
+
+/// Publishes the files; those that need others are tried again after them. Gives the first one's id.
+async fn publish(
+    node: &Runtime,
+    tenant: &Tenant,
+    files: Vec<DefinitionFile>,
+) -> Result<String, Failure> {
+    let mut left = Vec::new();
+    let mut first = None;
+    for file in files {
+        let name = file.shown();
+        let saved = node.save_definition(tenant, file.definition).await;
+        match saved.map_err(|e| Failure::runtime(&e))? {
+            SaveOutcome::Saved { definition, .. } => {
+                first.get_or_insert_with(|| definition.definition_id.clone());
+                left.push((name, definition.definition_id));
+            }
+            SaveOutcome::ReadOnly => {
+                let message = format!("{name}: it is read-only in this folder");
+                return Err(Failure::new(Exit::BadInput, "definitionReadOnly", message));
+            }
+        }
+    }
+    loop {
+        let before = left.len();
+        let mut refused = Vec::new();
+        let mut reasons = Vec::new();
+        for (name, id) in left {
+            let published = node.publish_definition(tenant, &id).await;
+            match published.map_err(|e| Failure::runtime(&e))? {
+                PublishOutcome::Published(_) => {}
+                PublishOutcome::Invalid(problems) => {
+                    let errors = problems.iter().filter(|p| p.is_error);
+                    reasons.extend(errors.map(|p| format!("{name}: {}: {}", p.path, p.message)));
+                    refused.push((name, id));
+                }
+                PublishOutcome::ReadOnly | PublishOutcome::NotFound => {
+                    reasons.push(format!("{name}: it cannot be published"));
+                    refused.push((name, id));
+                }
+            }
+        }
+        if refused.is_empty() {
+            return Ok(first.unwrap_or_default());
+        }
+        if refused.len() == before {
+            return Err(
+                Failure::new(Exit::BadInput, "invalidDefinition", reasons.join("\n  "))
+                    .help("`dormouse validate` lists everything that is wrong with definitions"),
+            );
+        }
+        left = refused;
+    }
+}
+
+/// Waits until the instance has ended, or nothing will happen to it by itself.
+async fn follow(
+    node: &Runtime,
+    host: &Host,
+    id: &InstanceId,
+    no_wait: bool,
+    narrator: &Narrator,
+    stop: Stop,
+) -> Result<InstanceDetail, Failure> {
+    loop {
+        // Asked for before anything is read, so that nothing is missed in between.
+        let changed = narrator.changed();
+        let is_idle = host.background().count() == 0;
+        let detail = load(node, id).await?;
+        let is_over = detail.instance.is_ended() || *stop.borrow();
+        if is_over || is_idle && (no_wait || !goes_on(node, &detail).await?) {
+            return Ok(detail);
+        }
+        tokio::select! {
+            () = changed => {}
+            // Work may end without a commit.
+            () = tokio::time::sleep(Duration::from_millis(50)) => {}
+        }
+    }
+}
+
+async fn load(node: &Runtime, id: &InstanceId) -> Result<InstanceDetail, Failure> {
+    let found = node.instance(&Tenant::default(), id.as_str()).await;
+    found
+        .map_err(|e| Failure::runtime(&e))?
+        .ok_or_else(|| Failure::new(Exit::NotFound, "noSuchInstance", "the instance is gone"))
+}
+
+/// Whether the instance, or one that it started, waits for a time or an answer.
+async fn goes_on(node: &Runtime, root: &InstanceDetail) -> Result<bool, Failure> {
+    let waits = |detail: &InstanceDetail| {
+        detail.instance.bookmarks.iter().any(|b| match b.wait {
+            Wait::Timer { .. } | Wait::Call(_) => true,
+            Wait::Stimulus { .. } | Wait::Direct => false,
+        })
+    };
+    if waits(root) {
+        return Ok(true);
+    }
+    let mut children = root.instance.child_ids();
+    while let Some(child) = children.pop() {
+        let found = node.instance(&Tenant::default(), child.as_str()).await;
+        let Some(detail) = found.map_err(|e| Failure::runtime(&e))? else {
+            continue;
+        };
+        if !detail.instance.is_ended() {
+            if waits(&detail) {
+                return Ok(true);
+            }
+            children.extend(detail.instance.child_ids());
+        }
+    }
+    Ok(false)
+}
+
+fn conclude(args: &RunArgs, detail: InstanceDetail, narrator: &Narrator, screen: &Screen) -> Exit {
+    let state = workflow_state(&detail.instance, &detail.graph);
+    let of = |name: &str| state.get(name).cloned().unwrap_or(Value::Null);
+    let lines = screen.is_json().then(|| narrator.lines());
+    let answer = json!({
+        "workflowInstanceId": of("id"),
+        "definitionId": of("definitionId"),
+        "status": of("status"),
+        "subStatus": of("subStatus"),
+        "output": of("output"),
+        "incidents": of("incidents"),
+        "bookmarks": of("bookmarks"),
+        "lines": lines,
+    });
+    let exit = tell_burst(screen, &answer);
+    if !detail.instance.is_ended() {
+        screen.line(match &args.data {
+            Some(data) => format!("To go on: dormouse serve --data {}", data.display()),
+            None => "It was run in a temporary folder. To keep one waiting, use `dormouse serve`, or --data DIR here.".to_owned(),
+        });
+    }
+    exit
+}

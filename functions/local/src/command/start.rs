@@ -1,0 +1,66 @@
+//! `dormouse start`
+
+use clap::Args;
+use serde_json::json;
+
+use super::{tell_burst, text};
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::InputArgs;
+use crate::screen::Screen;
+
+/// What to start.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// The definition's id
+    definition: String,
+    #[command(flatten)]
+    input: InputArgs,
+    /// The correlation id: what events and searches find the instance by
+    #[arg(long, value_name = "ID")]
+    correlation: Option<String>,
+    /// A name for the instance
+    #[arg(long)]
+    name: Option<String>,
+    /// Start at this trigger activity, as if it had fired
+    #[arg(long, value_name = "ACTIVITY")]
+    trigger: Option<String>,
+    /// Which version: Published, Latest or a number
+    #[arg(long, value_name = "VERSION", default_value = "Published")]
+    version_options: String,
+    /// A key of your own: the same start under the same key happens once
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// Starts an instance and tells what it did until it waited or ended.
+pub(crate) async fn start(
+    args: &StartArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let body = json!({
+        "definitionId": args.definition,
+        "versionOptions": args.version_options,
+        "input": args.input.read()?,
+        "correlationId": args.correlation,
+        "name": args.name,
+        "triggerActivityId": args.trigger,
+    });
+    let key = args.key.as_deref();
+    let answer = client.post_once("/workflow-instances", &body, key).await?;
+    let id = text(&answer, "workflowInstanceId");
+    if answer.get("isRepeated").is_some_and(|v| v == true) {
+        screen.line(format!("Was started before: {}", screen.bold(id)));
+    } else {
+        let version = answer.get("version").map(ToString::to_string);
+        screen.line(format!(
+            "Started {} ({} version {})",
+            screen.bold(id),
+            args.definition,
+            version.unwrap_or_default()
+        ));
+    }
+    Ok(tell_burst(screen, &answer))
+}

@@ -1,0 +1,42 @@
+//! `dormouse task`
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::tell_burst;
+use crate::client::{Client, segment};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::screen::Screen;
+
+/// What to do with a task.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    /// Complete a task with its result
+    Complete(CompleteArgs),
+}
+
+/// Which task, and what came of it.
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArgs {
+    /// The task's id, as `dormouse show` tells it
+    task: String,
+    /// The result: JSON, `@FILE`, or `-` for the standard input
+    #[arg(long, value_name = "JSON")]
+    result: Option<String>,
+}
+
+/// Completes a task and tells what its instance did until it waited or ended.
+pub(crate) async fn task(
+    command: &TaskCommand,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let TaskCommand::Complete(args) = command;
+    let result = args.result.as_deref().map(input::json).transpose()?;
+    let path = format!("/tasks/{}/complete", segment(&args.task));
+    let answer = client.post(&path, &json!({ "result": result })).await?;
+    screen.line(format!("Completed the task {}", screen.bold(&args.task)));
+    Ok(tell_burst(screen, &answer))
+}

@@ -1,0 +1,85 @@
+//! Why a command did not do what it was asked: a sentence for people, a code for programs, and what to do.
+
+use std::io::Write;
+
+use dormouse_runtime::RuntimeError;
+use dormouse_store::StoreError;
+use dormouse_store::table::TableError;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// Stable, for programs. The server's own code where it refused.
+    pub(crate) code: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it, where the message does not say it already.
+    pub(crate) help: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            code: code.to_owned(),
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// A file that cannot be read or written.
+    pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        let message = format!("{}: {error}", path.display());
+        Self::new(Exit::BadInput, "file", message)
+    }
+
+    /// The server's problem JSON.
+    pub(crate) fn problem(status: u16, problem: &Value) -> Self {
+        let text = |name: &str| problem.get(name).and_then(Value::as_str);
+        let message = text("detail")
+            .or(text("title"))
+            .map_or_else(|| format!("the server answered {status}"), str::to_owned);
+        Self::new(
+            Exit::of_status(status),
+            text("code").unwrap_or("refused"),
+            message,
+        )
+    }
+
+    /// A use case that failed in this process.
+    pub(crate) fn runtime(error: &RuntimeError) -> Self {
+        let is_full = matches!(
+            error,
+            RuntimeError::Store(StoreError::Table(TableError::Full(_)))
+        );
+        let (exit, code) = match is_full {
+            true => (Exit::Storage, "diskFull"),
+            false if error.is_busy() => (Exit::Conflict, "busy"),
+            false => (Exit::Failed, "failed"),
+        };
+        Self::new(exit, code, error.to_string())
+    }
+
+    /// Writes it to the error stream.
+    pub(crate) fn tell(&self, as_json: bool) {
+        let mut err = std::io::stderr().lock();
+        let _nobody_reads = if as_json {
+            let body = json!({ "code": self.code, "message": self.message, "help": self.help });
+            writeln!(err, "{}", json!({ "error": body }))
+        } else {
+            match &self.help {
+                None => writeln!(err, "error: {}", self.message),
+                Some(help) => writeln!(err, "error: {}\n  help: {help}", self.message),
+            }
+        };
+    }
+}

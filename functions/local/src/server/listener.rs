@@ -1,0 +1,98 @@
+//! The nodes' ports: all of them are taken before any of them serves.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::signal::Stop;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// The ports of all nodes, in order.
+pub(crate) struct Listeners(Vec<TcpListener>);
+
+/// The address that a `--host` names.
+pub(crate) fn address(host: &str) -> Result<IpAddr, Failure> {
+    let host = if host == "localhost" {
+        "127.0.0.1"
+    } else {
+        host
+    };
+    host.parse().map_err(|_| {
+        Failure::new(
+            Exit::BadInput,
+            "badHost",
+            format!("`{host}` is not an IP address"),
+        )
+        .help("127.0.0.1 is for this machine only, 0.0.0.0 for everybody who reaches it")
+    })
+}
+
+impl Listeners {
+    /// Takes so many ports from `port` on; 0 takes any that are free.
+    pub(crate) async fn bind(host: IpAddr, port: u16, nodes: u16) -> Result<Self, Failure> {
+        let mut listeners = Vec::new();
+        for n in 0..nodes {
+            let own = match port {
+                0 => 0,
+                first => first.checked_add(n).ok_or_else(|| {
+                    Failure::new(
+                        Exit::BadInput,
+                        "badPort",
+                        format!("there is no port after 65535 for node {n}"),
+                    )
+                    .help("choose a lower --port")
+                })?,
+            };
+            let listener = TcpListener::bind((host, own)).await;
+            listeners.push(listener.map_err(|e| unbound(host, own, &e))?);
+        }
+        Ok(Self(listeners))
+    }
+
+    /// The addresses that were taken.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.0.iter().filter_map(|l| l.local_addr().ok()).collect()
+    }
+
+    /// Serves each node's routes on its port. When `stop` turns true nothing new is accepted, and it returns when
+    /// what was accepted is answered.
+    pub(crate) async fn serve(self, routers: Vec<Router>, stop: Stop) {
+        let mut serving = JoinSet::new();
+        for (listener, router) in self.0.into_iter().zip(routers) {
+            let mut stop = stop.clone();
+            // Answers are small: waiting to fill a packet would cost up to 40 ms each.
+            let listener = listener.tap_io(|io| {
+                let _slower_then = io.set_nodelay(true);
+            });
+            let asked = async move {
+                let _sender_gone = stop.wait_for(|stop| *stop).await;
+            };
+            let server = axum::serve(listener, router).with_graceful_shutdown(asked);
+            serving.spawn(server.into_future());
+        }
+        while serving.join_next().await.is_some() {}
+    }
+}
+
+fn unbound(host: IpAddr, port: u16, error: &std::io::Error) -> Failure {
+    let address = SocketAddr::new(host, port);
+    let kind = error.kind();
+    if kind == ErrorKind::AddrInUse {
+        let message = format!("the port {port} is in use: something listens at {address} already");
+        Failure::new(Exit::Conflict, "portInUse", message)
+            .help("is a server running there? Use it, stop it, or choose another port with --port")
+    } else if kind == ErrorKind::PermissionDenied {
+        let message = format!("this user may not listen at {address}");
+        Failure::new(Exit::BadInput, "portForbidden", message)
+            .help("ports below 1024 are for administrators; choose a higher one with --port")
+    } else {
+        let message = format!("cannot listen at {address}: {error}");
+        Failure::new(Exit::BadInput, "badAddress", message)
+            .help("--host takes an address of this machine")
+    }
+}

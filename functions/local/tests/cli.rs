@@ -1,0 +1,21 @@
+//! The real binary, driven as a person or a program drives it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "a test may fail"
+)]
+
+#[path = "cli/bad_input.rs"]
+mod bad_input;
+#[path = "cli/conflicts.rs"]
+mod conflicts;
+#[path = "cli/examples.rs"]
+mod examples;
+#[path = "cli/for_programs.rs"]
+mod for_programs;
+#[path = "cli/newcomer.rs"]
+mod newcomer;
+#[path = "cli/process.rs"]
+mod process;
