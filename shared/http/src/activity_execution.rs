@@ -19,18 +19,21 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
-    let (instance, found) = find(&app, &query).await?;
-    Ok(Json(items(found.iter().map(|e| record(&instance, e)))))
+    let (instance, all) = all(&app, &query).await?;
+    let found = all.iter().filter(|e| matches(e, &query));
+    Ok(Json(items(found.map(|e| record(&instance, e, &all)))))
 }
 
 async fn summaries(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
-    let (instance, found) = find(&app, &query).await?;
-    Ok(Json(items(found.iter().map(|e| summary(&instance, e)))))
+    let (instance, all) = all(&app, &query).await?;
+    let found = all.iter().filter(|e| matches(e, &query));
+    Ok(Json(items(found.map(|e| summary(&instance, e)))))
 }
 
 async fn count(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
-    let (_, found) = find(&app, &query).await?;
-    Ok(Json(json!({ "count": found.len() })))
+    let (_, all) = all(&app, &query).await?;
+    let count = all.iter().filter(|e| matches(e, &query)).count();
+    Ok(Json(json!({ "count": count })))
 }
 
 fn items(items: impl Iterator<Item = Value>) -> Value {
@@ -39,20 +42,35 @@ fn items(items: impl Iterator<Item = Value>) -> Value {
     json!({ "items": items, "count": count })
 }
 
-async fn find(app: &App, query: &Query) -> Result<(String, Vec<ActivityExecution>), Refusal> {
+/// All executions of the instance that the query names.
+async fn all(app: &App, query: &Query) -> Result<(String, Vec<ActivityExecution>), Refusal> {
+    query.read::<bool>("completed")?;
     let id = query
         .text("workflowinstanceid")
         .unwrap_or_default()
         .to_owned();
     let found = app.runtime().activity_executions(app.tenant(), &id).await?;
-    let mut found = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
-    let node = query.text("activitynodeid");
-    let completed = query.read::<bool>("completed")?;
-    found.retain(|e| {
-        node.is_none_or(|n| n == e.activity_node_id)
-            && completed.is_none_or(|c| c == (e.status == ActivityStatus::Completed))
-    });
+    let found = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     Ok((id, found))
+}
+
+fn matches(execution: &ActivityExecution, query: &Query) -> bool {
+    let is_completed = execution.status == ActivityStatus::Completed;
+    let completed = query.read::<bool>("completed").unwrap_or_default();
+    let node = query.text("activitynodeid");
+    node.is_none_or(|n| n == execution.activity_node_id)
+        && completed.is_none_or(|c| c == is_completed)
+}
+
+/// The executions that led to one, the nearest first.
+fn chain<'a>(
+    execution: &ActivityExecution,
+    all: &'a [ActivityExecution],
+) -> impl Iterator<Item = &'a ActivityExecution> {
+    let by_id = |id: Option<&String>| all.iter().find(|e| Some(&e.id) == id);
+    let first = by_id(execution.scheduled_by.as_ref());
+    // As long as all of them at most: what is stored cannot be trusted to be a tree.
+    std::iter::successors(first, move |e| by_id(e.scheduled_by.as_ref())).take(all.len())
 }
 
 fn summary(instance: &str, execution: &ActivityExecution) -> Value {
@@ -73,18 +91,26 @@ fn summary(instance: &str, execution: &ActivityExecution) -> Value {
     })
 }
 
-fn record(instance: &str, execution: &ActivityExecution) -> Value {
+fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecution]) -> Value {
     let mut out = summary(instance, execution);
     if let Value::Object(out) = &mut out {
-        out.insert("activityState".into(), execution.activity_state.clone());
-        out.insert("payload".into(), json!({ "Outcomes": execution.outcomes }));
-        out.insert("outputs".into(), execution.outputs.clone());
-        out.insert("properties".into(), json!({}));
-        out.insert("exception".into(), execution.exception.clone());
-        out.insert(
-            "schedulingActivityExecutionId".into(),
+        let mut put = |name: &str, value: Value| out.insert(name.into(), value);
+        let scheduler = chain(execution, all).next();
+        put("activityState", execution.activity_state.clone());
+        put("payload", json!({ "Outcomes": execution.outcomes }));
+        put("outputs", execution.outputs.clone());
+        put("properties", json!({}));
+        put("exception", execution.exception.clone());
+        put(
+            "schedulingActivityExecutionId",
             json!(execution.scheduled_by),
         );
+        put(
+            "schedulingActivityId",
+            json!(scheduler.map(|e| &e.activity_id)),
+        );
+        put("schedulingWorkflowInstanceId", Value::Null);
+        put("callStackDepth", chain(execution, all).count().into());
     }
     out
 }

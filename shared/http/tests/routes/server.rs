@@ -1,0 +1,176 @@
+//! The routes of a runtime over a table in memory, asked without a network.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
+use dormouse_engine::call::{Answer, HttpRequest};
+use dormouse_expressions::{Expressions, Limits};
+use dormouse_http::{App, HttpConfig, router};
+use dormouse_runtime::port::{HttpCaller, Ports};
+use dormouse_runtime::{Runtime, RuntimeConfig};
+use dormouse_store::config::StoreConfig;
+use dormouse_store::{MemoryTable, Store};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+/// Nobody is reached.
+struct NoNetwork;
+
+#[async_trait]
+impl HttpCaller for NoNetwork {
+    async fn call(&self, _request: &HttpRequest, _timeout_ms: u64) -> Answer {
+        Answer::FailedToConnect {
+            message: "there is no network here".into(),
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answered {
+    /// Its body as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// Its JSON, if it has the status; else the test fails.
+    #[track_caller]
+    pub(crate) fn ok(&self, status: u16) -> Value {
+        let text = String::from_utf8_lossy(&self.body);
+        assert_eq!(self.status.as_u16(), status, "{text}");
+        if self.body.is_empty() {
+            Value::Null
+        } else {
+            self.json()
+        }
+    }
+
+    /// Fails the test unless it is a problem with the status and the code.
+    #[track_caller]
+    pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
+        let body = self.ok(status);
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        assert_eq!(body["code"], code, "{body:#}");
+        assert_eq!(body["status"], status);
+        let detail = body["detail"].as_str().unwrap();
+        assert!(detail.len() > 20, "no sentence: {detail}");
+        body
+    }
+
+    /// A header as text.
+    #[track_caller]
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers[name].to_str().unwrap()
+    }
+}
+
+/// A server without a network.
+pub(crate) struct Server {
+    pub(crate) app: App,
+    router: Router,
+}
+
+impl Server {
+    /// A server with nothing in it. To be made on a tokio runtime.
+    pub(crate) fn new() -> Self {
+        let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
+        let background = TokioBackground::new(tokio::runtime::Handle::current());
+        let ports = Ports {
+            clock: Arc::new(SystemClock),
+            background: Arc::new(background),
+            scheduler: Arc::new(TableScheduler::new(store.clone())),
+            http_caller: Arc::new(NoNetwork),
+            queue: None,
+            bus: None,
+            broadcast: None,
+            observer: None,
+        };
+        let expressions = Arc::new(Expressions::new(Limits::default()));
+        let runtime = Runtime::new(store, ports, expressions, RuntimeConfig::server("test"));
+        let app = App::new(runtime, HttpConfig::default());
+        Self {
+            router: router(app.clone()),
+            app,
+        }
+    }
+
+    /// Sends any request.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answered {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        Answered {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.collect().await.unwrap().to_bytes().to_vec(),
+        }
+    }
+
+    /// Sends a request without a body.
+    pub(crate) async fn ask(&self, method: &str, path: &str) -> Answered {
+        let request = Request::builder().method(method).uri(path);
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Reads something under the API.
+    pub(crate) async fn get(&self, path: &str) -> Answered {
+        self.ask("GET", &format!("/elsa/api{path}")).await
+    }
+
+    /// Posts JSON to the API.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answered {
+        self.post_bytes(path, body.to_string().into()).await
+    }
+
+    /// Posts anything to the API.
+    pub(crate) async fn post_bytes(&self, path: &str, body: Body) -> Answered {
+        let request = Request::builder()
+            .method("POST")
+            .uri(format!("/elsa/api{path}"))
+            .header("content-type", "application/json");
+        self.send(request.body(body).unwrap()).await
+    }
+
+    /// Publishes a definition.
+    pub(crate) async fn publish(&self, model: Value) -> Value {
+        let body = json!({ "model": model, "publish": true });
+        self.post("/workflow-definitions", &body).await.ok(200)
+    }
+}
+
+/// A literal input.
+pub(crate) fn literal(type_name: &str, value: &Value) -> Value {
+    json!({ "typeName": type_name, "expression": { "type": "Literal", "value": value } })
+}
+
+/// A definition of activities in sequence.
+pub(crate) fn sequence(id: &str, activities: Value) -> Value {
+    json!({
+        "definitionId": id,
+        "name": id,
+        "root": { "type": "Elsa.Sequence", "id": "all", "activities": activities },
+    })
+}
+
+/// A definition that writes a line, waits for the event `Go` and ends.
+pub(crate) fn waiting(id: &str) -> Value {
+    sequence(
+        id,
+        json!([
+            { "type": "Elsa.WriteLine", "id": "hello", "text": literal("String", &"hello".into()) },
+            { "type": "Elsa.Event", "id": "go", "eventName": literal("String", &"Go".into()) },
+        ]),
+    )
+}

@@ -1,0 +1,140 @@
+//! HTTP workflows: requests that start and resume instances and are answered by them.
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::{Value, json};
+
+use crate::server::{Server, literal, sequence};
+
+fn endpoint(id: &str, path: &str, methods: &str, starts: bool) -> Value {
+    json!({
+        "type": "Elsa.HttpEndpoint",
+        "id": id,
+        "customProperties": { "canStartWorkflow": starts },
+        "path": literal("String", &path.into()),
+        "supportedMethods": { "typeName": "String[]", "expression": { "type": "Object", "value": methods } },
+        "routeData": { "typeName": "Object", "memoryReference": { "id": "Route" } },
+        "parsedContent": { "typeName": "Object", "memoryReference": { "id": "Content" } },
+    })
+}
+
+fn write(id: &str, script: &str) -> Value {
+    json!({
+        "type": "Elsa.WriteHttpResponse",
+        "id": id,
+        "content": { "typeName": "Object", "expression": { "type": "JavaScript", "value": script } },
+    })
+}
+
+fn workflow(id: &str, activities: Value) -> Value {
+    let mut model = sequence(id, activities);
+    model["variables"] = json!([
+        { "id": "Route", "name": "Route", "typeName": "Object" },
+        { "id": "Content", "name": "Content", "typeName": "Object" },
+    ]);
+    model
+}
+
+#[tokio::test]
+async fn a_request_starts_the_workflow_that_listens_and_gets_its_answer() {
+    let server = Server::new();
+    let model = json!([
+        endpoint("in", "users/{userId}", "[\"GET\"]", true),
+        write("out", "getRoute().userid")
+    ]);
+    server.publish(workflow("users", model)).await;
+    let answer = server.ask("GET", "/workflows/Users/Ada%20B").await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.body.as_slice()),
+        (200, &b"Ada B"[..])
+    );
+    assert!(answer.header("x-elsa-workflow-instance-id").len() > 8);
+    server
+        .ask("POST", "/workflows/users/ada")
+        .await
+        .problem(404, "noWorkflowListens");
+    server
+        .ask("GET", "/workflows/users")
+        .await
+        .problem(404, "noWorkflowListens");
+    server
+        .ask("GET", "/workflows//users/ada")
+        .await
+        .problem(404, "noWorkflowListens");
+}
+
+#[tokio::test]
+async fn a_literal_path_is_preferred_to_a_template() {
+    let server = Server::new();
+    for (id, path) in [("one", "users/{id}"), ("all", "users/all")] {
+        let model = json!([
+            endpoint("in", path, "[\"GET\"]", true),
+            write("out", &format!("'{id}'"))
+        ]);
+        server.publish(workflow(id, model)).await;
+    }
+    assert_eq!(server.ask("GET", "/workflows/users/all").await.body, b"all");
+    assert_eq!(server.ask("GET", "/workflows/users/7").await.body, b"one");
+}
+
+#[tokio::test]
+async fn a_second_request_resumes_the_instance_and_gets_its_answer() {
+    let server = Server::new();
+    let model = json!([
+        endpoint("first", "orders", "[\"POST\"]", true),
+        write("ok", "'wait'"),
+        endpoint("second", "orders/confirm", "[\"POST\"]", false),
+        write("done", "getContent().by"),
+    ]);
+    server.publish(workflow("orders", model)).await;
+    let first = server.ask("POST", "/workflows/orders").await;
+    assert_eq!(first.body, b"wait");
+    let id = first.header("x-elsa-workflow-instance-id");
+    let confirm = |id: &str| {
+        let request = Request::post("/workflows/orders/confirm")
+            .header("x-workflow-instance-id", id)
+            .header("content-type", "application/json");
+        server.send(request.body(Body::from(r#"{"by": "Ada"}"#)).unwrap())
+    };
+    confirm("somebody-else")
+        .await
+        .problem(404, "noWorkflowListens");
+    let second = confirm(id).await;
+    assert_eq!(
+        (second.status.as_u16(), second.body.as_slice()),
+        (200, &b"Ada"[..])
+    );
+    confirm(id).await.problem(404, "noWorkflowListens");
+}
+
+#[tokio::test]
+async fn two_workflows_at_one_path_are_an_error_that_names_both() {
+    let server = Server::new();
+    for id in ["a", "b"] {
+        let model = json!([endpoint("in", "same", "[\"GET\"]", true), write("out", "1")]);
+        server.publish(workflow(id, model)).await;
+    }
+    let problem = server
+        .ask("GET", "/workflows/same")
+        .await
+        .problem(500, "severalWorkflowsListen");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("a, b"), "{detail}");
+}
+
+#[tokio::test]
+async fn a_workflow_that_answers_nothing_is_200_and_one_that_fails_500() {
+    let server = Server::new();
+    server
+        .publish(workflow(
+            "quiet",
+            json!([endpoint("in", "quiet", "[\"GET\"]", true)]),
+        ))
+        .await;
+    let quiet = server.ask("GET", "/workflows/quiet").await;
+    assert_eq!((quiet.status.as_u16(), quiet.body.len()), (200, 0));
+    let fails =
+        json!([endpoint("in", "fails", "[\"GET\"]", true), { "type": "Elsa.Fault", "id": "f" }]);
+    server.publish(workflow("fails", fails)).await;
+    assert_eq!(server.ask("GET", "/workflows/fails").await.status, 500);
+}
