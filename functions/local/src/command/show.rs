@@ -78,12 +78,17 @@ async fn journal(id: &str, mut skip: usize, client: &Client) -> Result<Vec<Value
     }
 }
 
+/// What variables have a value; those of an instance that has ended are gone.
 fn by_name(variables: &[Value]) -> Map<String, Value> {
     let pair = |v: &Value| {
         let value = v.get("value").cloned().unwrap_or_default();
         (text(v, "name").to_owned(), value)
     };
-    variables.iter().map(pair).collect()
+    variables
+        .iter()
+        .map(pair)
+        .filter(|(_, value)| !value.is_null())
+        .collect()
 }
 
 fn head(screen: &Screen, instance: &Value) {

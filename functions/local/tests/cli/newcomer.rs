@@ -142,6 +142,15 @@ fn nodes_of_one_process_share_everything() {
         .find(|b| b["name"] == "Elsa.Event")
         .unwrap();
     let bookmark = event["id"].as_str().unwrap();
-    let resumed = on(2, &["resume", id, bookmark]);
+    let resumed = on(
+        2,
+        &[
+            "resume",
+            id,
+            bookmark,
+            "-i",
+            r#"Payload={"approved": true}"#,
+        ],
+    );
     assert_eq!(resumed["subStatus"], "Finished", "{resumed:#}");
 }

@@ -126,7 +126,7 @@ fn record(instance: &InstanceId, line: &Line) -> Value {
         "timestamp": line.at.to_string(),
         "sequence": line.sequence,
         "eventName": line.event.as_str(),
-        "message": line.data.get("message"),
+        "message": line.data.get("exception").and_then(|e| e.get("message")),
         "source": null,
         "activityState": if is_start { line.data.clone() } else { Value::Null },
         "payload": if is_start { Value::Null } else { line.data.clone() },

@@ -6,7 +6,6 @@ use std::time::Instant;
 use dormouse_engine::graph::Graph;
 use dormouse_engine::journal::{Entry, Event};
 use dormouse_runtime::port::{Happened, Observer};
-use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -57,7 +56,8 @@ impl Narrator {
             Event::Resumed => format!("{name} goes on"),
             Event::Canceled => format!("{name} cancelled"),
             Event::Faulted => {
-                let message = entry.data.get("message").and_then(Value::as_str);
+                let exception = entry.data.get("exception");
+                let message = exception.and_then(|e| e.get("message")?.as_str());
                 format!("{name} failed: {}", message.unwrap_or_default())
             }
             Event::Retrying => format!("{name} tries again"),

@@ -1,4 +1,4 @@
-//! A journal as a timeline: one line for each activity that began and ended at once, one for each event otherwise.
+//! A journal as a timeline: one line for what an activity did from its start on, one for each later event.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ pub(super) fn lines(screen: &Screen, started: &str, journal: &[Value]) -> Vec<St
         let next = tail.first();
         let is_short = text(line, "eventName") == "Started"
             && next.is_some_and(|n| {
-                text(n, "activityInstanceId") == id && text(n, "eventName") == "Completed"
+                text(n, "activityInstanceId") == id
+                    && matches!(text(n, "eventName"), "Completed" | "Suspended" | "Faulted")
             });
         let shown = if is_short { next.unwrap_or(line) } else { line };
         let at = Timestamp::parse(text(line, "timestamp")).unwrap_or(from);
@@ -72,8 +73,9 @@ fn note(line: &Value, shown: &Value) -> String {
     }
     for value in [line.get("activityState"), shown.get("payload")] {
         match value {
-            Some(Value::Object(values)) if !values.is_empty() => {
-                parts.extend(values.iter().map(|(name, value)| format!("{name}={value}")));
+            Some(Value::Object(values)) => {
+                let shown = values.iter().filter(|(name, _)| *name != "exception");
+                parts.extend(shown.map(|(name, value)| format!("{name}={value}")));
             }
             _ => {}
         }
