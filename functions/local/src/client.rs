@@ -66,7 +66,9 @@ impl Client {
                 Err(Failure::new(Exit::BadInput, "badUrl", message)
                     .help("give the server's address as in --url http://127.0.0.1:7070"))
             }
-            Answer::Executed { .. } => Err(self.unreachable("it is no HTTP server")),
+            Answer::Executed { .. } | Answer::Found => {
+                Err(self.unreachable("it is no HTTP server"))
+            }
         }
     }
 

@@ -108,18 +108,43 @@ async fn a_second_request_resumes_the_instance_and_gets_its_answer() {
 }
 
 #[tokio::test]
-async fn two_workflows_at_one_path_are_an_error_that_names_both() {
+async fn a_path_that_another_workflow_has_is_refused_at_publish() {
     let server = Server::new();
-    for id in ["a", "b"] {
-        let model = json!([endpoint("in", "same", "[\"GET\"]", true), write("out", "1")]);
-        server.publish(workflow(id, model)).await;
+    let model = |id| workflow(id, json!([endpoint("in", "same", "[\"GET\"]", true)]));
+    server.publish(model("a")).await;
+    let body = json!({ "model": model("b"), "publish": true });
+    let refused = server.post("/workflow-definitions", &body).await;
+    let problem = refused.problem(400, "invalidDefinition");
+    assert!(
+        problem["errors"].to_string().contains("same"),
+        "{problem:#}"
+    );
+}
+
+#[tokio::test]
+async fn several_instances_at_one_path_are_an_error_that_names_them() {
+    let server = Server::new();
+    let model = json!([
+        endpoint("in", "go/on", "[\"POST\"]", false),
+        write("out", "1")
+    ]);
+    server.publish(workflow("w", model)).await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let started = server
+            .post("/workflow-instances", &json!({ "definitionId": "w" }))
+            .await
+            .ok(201);
+        ids.push(started["workflowInstanceId"].as_str().unwrap().to_owned());
     }
     let problem = server
-        .ask("GET", "/workflows/same")
+        .ask("POST", "/workflows/go/on")
         .await
         .problem(500, "severalWorkflowsListen");
     let detail = problem["detail"].as_str().unwrap();
-    assert!(detail.contains("a, b"), "{detail}");
+    assert!(ids.iter().all(|id| detail.contains(id)), "{detail}");
+    let path = format!("/workflows/go/on?workflowInstanceId={}", ids[0]);
+    assert_eq!(server.ask("POST", &path).await.body, b"1");
 }
 
 #[tokio::test]

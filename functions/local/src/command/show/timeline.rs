@@ -71,14 +71,10 @@ fn note(line: &Value, shown: &Value) -> String {
     if !message.is_empty() {
         parts.push(message.to_owned());
     }
-    for value in [line.get("activityState"), shown.get("payload")] {
-        match value {
-            Some(Value::Object(values)) => {
-                let shown = values.iter().filter(|(name, _)| *name != "exception");
-                parts.extend(shown.map(|(name, value)| format!("{name}={value}")));
-            }
-            _ => {}
-        }
+    let values = [line.get("activityState"), shown.get("payload")];
+    for values in values.into_iter().flatten().filter_map(Value::as_object) {
+        let told = values.iter().filter(|(name, _)| *name != "exception");
+        parts.extend(told.map(|(name, value)| format!("{name}={value}")));
     }
     let all = parts.join(" ");
     if all.chars().count() > 100 {
