@@ -25,7 +25,7 @@ fn put(item: Item) -> [Write; 1] {
 fn why_unusable(folder: &Path) -> Result<String> {
     match EmbeddedTable::open(folder) {
         Ok(_) => bail!("it opened"),
-        Err(error @ TableError::Unusable(..)) => Ok(error.to_string()),
+        Err(error @ (TableError::InUse(_) | TableError::Unusable(..))) => Ok(error.to_string()),
         Err(error) => bail!("another error: {error:?}"),
     }
 }

@@ -64,6 +64,7 @@ impl DynamoTable {
             | TableError::TooLarge { .. }
             | TableError::Full(_)
             | TableError::BadCursor
+            | TableError::InUse(_)
             | TableError::Invalid(_)) => {
                 let silent = format!("`{name}` at {place} does not answer: {said}");
                 TableError::Unusable(silent, Some(Box::new(lost)))
