@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use dormouse_runtime::RuntimeError;
-use dormouse_store::StoreError;
-use dormouse_store::table::TableError;
+use dormouse_runtime::{RuntimeError, StoreError, TableError};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+use crate::screen::one_line;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -72,13 +71,20 @@ impl Failure {
     /// Writes it to the error stream.
     pub(crate) fn tell(&self, as_json: bool) {
         let mut err = std::io::stderr().lock();
+        let plain = |text: &str| {
+            text.split('\n')
+                .map(one_line)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let message = plain(&self.message);
         let _nobody_reads = if as_json {
             let body = json!({ "code": self.code, "message": self.message, "help": self.help });
             writeln!(err, "{}", json!({ "error": body }))
         } else {
             match &self.help {
-                None => writeln!(err, "error: {}", self.message),
-                Some(help) => writeln!(err, "error: {}\n  help: {help}", self.message),
+                None => writeln!(err, "error: {message}"),
+                Some(help) => writeln!(err, "error: {message}\n  help: {}", plain(help)),
             }
         };
     }

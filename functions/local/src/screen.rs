@@ -6,6 +6,15 @@ use serde_json::Value;
 
 use crate::text_table::TextTable;
 
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const YELLOW: &str = "\u{1b}[33m";
+const PURPLE: &str = "\u{1b}[35m";
+const PLAIN: &str = "\u{1b}[0m";
+const COLOURS: [&str; 7] = [BOLD, DIM, RED, GREEN, YELLOW, PURPLE, PLAIN];
+
 /// The standard output of a command.
 pub(crate) struct Screen {
     is_json: bool,
@@ -29,7 +38,8 @@ impl Screen {
     /// Writes a line for people; nothing in JSON mode.
     pub(crate) fn line(&self, text: impl AsRef<str>) {
         if !self.is_json {
-            write(text.as_ref());
+            let lines: Vec<String> = text.as_ref().split('\n').map(one_line).collect();
+            write(&lines.join("\n"));
         }
     }
 
@@ -49,36 +59,70 @@ impl Screen {
 
     /// Text that is not the main thing.
     pub(crate) fn dim(&self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(DIM, text)
     }
 
     /// Text that is.
     pub(crate) fn bold(&self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint(BOLD, text)
     }
 
     /// A status in the colour that people expect.
     pub(crate) fn status(&self, status: &str) -> String {
         let colour = match status {
-            "Finished" | "Completed" => "32",
-            "Faulted" => "31",
-            "Cancelled" | "Canceled" => "35",
-            _ => "33",
+            "Finished" | "Completed" => GREEN,
+            "Faulted" => RED,
+            "Cancelled" | "Canceled" => PURPLE,
+            _ => YELLOW,
         };
         self.paint(colour, status)
     }
 
-    fn paint(&self, code: &str, text: &str) -> String {
+    fn paint(&self, colour: &str, text: &str) -> String {
         if self.has_colour {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+            format!("{colour}{text}{PLAIN}")
         } else {
             text.to_owned()
         }
     }
 }
 
+/// A text without line breaks and control characters, but for colours of our own: what workflows are given and
+/// write comes from anybody, and a terminal obeys it.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let colour = COLOURS.iter().find(|colour| rest.starts_with(**colour));
+        let taken = match colour {
+            Some(colour) => {
+                out.push_str(colour);
+                colour.len()
+            }
+            None => {
+                out.push(if c.is_control() { ' ' } else { c });
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    out
+}
+
 /// Writes a line. Whoever has stopped reading (`dormouse list | head -1`) wants no more and no error.
 fn write(line: &str) {
     let mut out = std::io::stdout().lock();
     let _nobody_reads = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_passed_on() {
+        assert_eq!(one_line("a\tb\u{1b}]0;title\u{7}c\r"), "a b ]0;title c ");
+        let own = format!("{RED}é{PLAIN}");
+        assert_eq!(one_line(&own), own);
+    }
 }

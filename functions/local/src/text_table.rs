@@ -2,6 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::screen::one_line;
+
 /// A table with a header.
 pub(crate) struct TextTable {
     rows: Vec<Vec<String>>,
@@ -21,7 +23,7 @@ impl TextTable {
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows
-            .push(cells.into_iter().map(|cell| clean(&cell)).collect());
+            .push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
     /// The lines, without blanks at their ends.
@@ -56,19 +58,6 @@ fn width(text: &str) -> usize {
     }
     visible.push_str(rest);
     visible.width()
-}
-
-/// One line, and no control characters but colours: names and inputs come from anybody.
-fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\u{1b}' {
-                ' '
-            } else {
-                c
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

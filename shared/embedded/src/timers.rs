@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dormouse_runtime::message::Task;
 use dormouse_runtime::port::{Background, Clock};
-use dormouse_runtime::{Message, Runtime, Timer, TimerOutcome};
+use dormouse_runtime::{Message, Runtime, RuntimeError, Timer, TimerOutcome};
 use dormouse_store::StoreError;
 use dormouse_store::dead_letter::{DeadLetter, Letter};
 use dormouse_store::timer::Timer as Row;
@@ -227,29 +227,31 @@ async fn fire(runtime: &Runtime, row: &Row) -> Attempt {
 }
 
 /// Makes a dead letter of a timer. First the letter, then the row: a crash in between leaves both.
-async fn bury(runtime: &Runtime, row: &Row, reason: String) -> Result<(), StoreError> {
+async fn bury(runtime: &Runtime, row: &Row, reason: String) -> Result<(), RuntimeError> {
     let store = runtime.store();
-    let now = runtime.ports().clock.now().0;
-    let letter = match serde_json::from_slice::<Timer>(&row.body) {
+    match serde_json::from_slice::<Timer>(&row.body) {
         Ok(timer) => {
             let message = Message {
                 id: row.id.clone(),
                 tenant: row.tenant.clone(),
                 task: Task::Fire { timer },
             };
-            message.encode().unwrap_or_else(|_| row.body.clone())
+            runtime.give_up(&message, &reason).await?;
         }
-        Err(_) => row.body.clone(),
-    };
-    let letter = DeadLetter {
-        id: format!("{now:013}-timer-{}", row.id),
-        at_ms: now,
-        reason,
-        attempts: ATTEMPTS_MAX,
-        letter: Letter::Message(letter),
-    };
-    store.put_dead_letter(&row.tenant, &letter).await?;
-    store.clear_timer(&row.tenant, &row.id, row.due_ms).await
+        Err(_) => {
+            let now = runtime.ports().clock.now().0;
+            let letter = DeadLetter {
+                id: format!("{now:013}-{}", row.id.replace('/', "-")),
+                at_ms: now,
+                reason,
+                attempts: ATTEMPTS_MAX,
+                letter: Letter::Message(row.body.clone()),
+            };
+            store.put_dead_letter(&row.tenant, &letter).await?;
+        }
+    }
+    store.clear_timer(&row.tenant, &row.id, row.due_ms).await?;
+    Ok(())
 }
 
 fn key(row: &Row) -> TimerKey {

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
+use dormouse_runtime::query::{DeadLetter, Letter};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -34,9 +34,10 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refus
         .runtime()
         .dead_letters(app.tenant(), limit, cursor)
         .await?;
-    let store = app.runtime().store();
-    let total = store.count_dead_letters(app.tenant(), COUNT_BOUND).await;
-    let total = total.map_err(dormouse_runtime::RuntimeError::from)?;
+    let runtime = app.runtime();
+    let total = runtime
+        .count_dead_letters(app.tenant(), COUNT_BOUND)
+        .await?;
     let items: Vec<Value> = page.letters.iter().map(model).collect();
     Ok(Json(
         json!({ "items": items, "totalCount": total, "cursor": page.cursor }),

@@ -7,9 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::graph::Problem;
-use dormouse_runtime::RuntimeError;
-use dormouse_store::StoreError;
-use dormouse_store::table::TableError;
+use dormouse_runtime::{RuntimeError, StoreError, TableError};
 use serde_json::{Map, Value, json};
 
 /// Why a request was refused.

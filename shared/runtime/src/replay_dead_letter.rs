@@ -94,6 +94,19 @@ impl Runtime {
             .await?)
     }
 
+    /// How many dead letters there are, looking at no more than `bound` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn count_dead_letters(
+        &self,
+        tenant: &Tenant,
+        bound: u64,
+    ) -> Result<u64, RuntimeError> {
+        Ok(self.store().count_dead_letters(tenant, bound).await?)
+    }
+
     /// One dead letter.
     ///
     /// # Errors

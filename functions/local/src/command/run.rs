@@ -87,6 +87,7 @@ fn system(error: std::io::Error) -> Failure {
 fn open(args: &RunArgs, data: &Path, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
     Host::open(HostConfig {
         data: data.to_owned(),
+        data_bytes_max: None,
         nodes: 1,
         reach: if args.allow_private_egress {
             Reach::Anywhere

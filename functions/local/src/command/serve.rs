@@ -43,6 +43,9 @@ pub(crate) struct ServeArgs {
     /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
     #[arg(long)]
     allow_private_egress: bool,
+    /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
+    #[arg(long, value_name = "MB")]
+    max_data_mb: Option<u64>,
     /// Do not write what workflows write with WriteLine
     #[arg(long, short)]
     quiet: bool,
@@ -77,6 +80,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let console = Console::new(move |spoken| speak(is_json, spoken));
     let host = Host::open(HostConfig {
         data: args.data.clone(),
+        data_bytes_max: args.max_data_mb.map(|mb| mb.saturating_mul(1 << 20)),
         nodes: args.nodes,
         reach: if args.allow_private_egress {
             Reach::Anywhere
@@ -132,6 +136,9 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, screen: &Screen) {
     screen.line(format!(
         "  start it:           dormouse start hello -i Name=Ada{url}"
     ));
+    if !listeners.addresses().iter().all(|a| a.ip().is_loopback()) {
+        screen.line("  careful: whoever reaches this address may do everything; there is no authentication yet");
+    }
 }
 
 fn speak(is_json: bool, spoken: &Spoken) {

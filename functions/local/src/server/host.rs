@@ -30,6 +30,8 @@ const DRAIN_S: u64 = 30;
 pub(crate) struct HostConfig {
     /// The data folder.
     pub(crate) data: PathBuf,
+    /// The most bytes that the table may grow to. `None`: as the disk allows.
+    pub(crate) data_bytes_max: Option<u64>,
     /// How many nodes.
     pub(crate) nodes: u16,
     /// How far the HTTP requests of workflows may reach.
@@ -49,7 +51,7 @@ pub(crate) struct Host {
 impl Host {
     /// Opens the data folder and begins. To be called on a tokio runtime.
     pub(crate) fn open(config: HostConfig) -> Result<Self, Failure> {
-        let table = Arc::new(folder::open(&config.data)?);
+        let table = Arc::new(folder::open(&config.data, config.data_bytes_max)?);
         let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
             .with_blobs(Arc::new(FileBlobs::new(&config.data)));
         let background = TokioBackground::new(Handle::current());

@@ -137,3 +137,35 @@ fn a_start_repeated_under_its_key_finds_the_first() {
         .says("Was started before");
     assert_eq!(server.json(&["list"])["totalCount"], 1);
 }
+
+#[test]
+fn a_full_disk_refuses_what_is_new_and_keeps_what_was_acknowledged() {
+    let data = folder();
+    let server = Server::start_with(data.path(), &["--max-data-mb", "1"]);
+    server.publish("approval");
+    // Digits that do not pack well.
+    let digits = (1..8_000_u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761)));
+    let padding = format!("Request={}", digits.collect::<String>());
+    let mut kept = Vec::new();
+    let refused = loop {
+        let ran = server.run(&["start", "approval", "--json", "-i", &padding]);
+        if ran.code != 0 {
+            break ran;
+        }
+        let id = ran.json()["workflowInstanceId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        kept.push(id);
+        assert!(kept.len() < 200, "a megabyte is never full");
+    };
+    refused.ended(6).complains("the disk is full");
+    server.kill();
+    let server = Server::start(data.path());
+    for id in &kept {
+        server.run(&["show", id]).ended(0).says("Suspended");
+    }
+    server
+        .run(&["start", "approval", "-i", "Request=x"])
+        .ended(0);
+}

@@ -192,3 +192,28 @@ fn a_quote_is_answered_over_http() {
     );
     assert!(get("nothing").ends_with("404"));
 }
+
+#[test]
+fn a_workflow_reaches_the_inside_only_where_it_is_let() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let file = data.path().join("fetch.json");
+    let url = format!("{}/health/live", server.urls[0]);
+    let text = serde_json::json!({
+        "definitionId": "fetch",
+        "variables": [{ "id": "Code", "name": "Code", "typeName": "Int32" }],
+        "root": { "id": "all", "type": "Elsa.Sequence", "activities": [
+            { "id": "send", "type": "Elsa.SendHttpRequest",
+              "url": { "typeName": "Uri", "expression": { "type": "Literal", "value": url } },
+              "statusCode": { "typeName": "Int32", "memoryReference": { "id": "Code" } } },
+            { "id": "tell", "type": "Elsa.WriteLine",
+              "text": { "typeName": "String", "expression": { "type": "JavaScript", "value": "`answered ${getCode()}`" } } }
+        ] }
+    });
+    std::fs::write(&file, text.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    run(["run", file]).ended(1).says("not a public address");
+    run(["run", file, "--allow-private-egress"])
+        .ended(0)
+        .says("answered 200");
+}

@@ -52,13 +52,22 @@ pub(crate) fn definition(view: &DefinitionView) -> Value {
         ("materializerContext", Value::Null),
         ("isReadonly", readonly.into()),
         ("isSystem", view.definition.is_system.into()),
-        (
-            "options",
-            json!({ "usableAsActivity": false, "autoUpdateConsumingWorkflows": false }),
-        ),
+        ("options", json!({})),
     ] {
         if out.get(name).is_none_or(Value::is_null) {
             out.insert(name.into(), default);
+        }
+    }
+    if let Some(Value::Object(options)) = out.get_mut("options") {
+        for (name, default) in [
+            ("activationStrategyType", Value::Null),
+            ("usableAsActivity", false.into()),
+            ("autoUpdateConsumingWorkflows", false.into()),
+            ("activityCategory", Value::Null),
+            ("incidentStrategyType", Value::Null),
+            ("commitStrategyName", Value::Null),
+        ] {
+            options.entry(name).or_insert(default);
         }
     }
     out.into()

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::list::{InstanceFilter, Paging};
+use dormouse_runtime::query::{InstanceFilter, Paging};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

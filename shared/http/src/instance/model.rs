@@ -4,7 +4,7 @@ use dormouse_engine::graph::Graph;
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Status, Wait};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::instance::Summary;
+use dormouse_runtime::query::Summary;
 use serde_json::{Map, Value, json};
 
 /// What lists show.

@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::graph::Graph;
 use dormouse_engine::instance::{Instance, SubStatus};
+use dormouse_runtime::query::InstanceHead;
 use dormouse_runtime::{BurstReport, DefinitionHandle, StartOutcome, StartRequest, VersionOptions};
-use dormouse_store::instance::InstanceHead;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

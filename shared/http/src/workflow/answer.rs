@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::SubStatus;
 use dormouse_runtime::BurstReport;
-use dormouse_store::instance::InstanceHead;
+use dormouse_runtime::query::InstanceHead;
 use serde_json::json;
 
 /// The workflow's answer as a response. What cannot be a header is left out.

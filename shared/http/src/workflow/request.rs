@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
-use dormouse_store::bookmark::BookmarkRow;
+use dormouse_runtime::query::BookmarkRow;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;

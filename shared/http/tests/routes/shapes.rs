@@ -48,12 +48,22 @@ fn compare(path: &str, wanted: &Value, got: &Value, missing: &mut Vec<String>) {
     }
 }
 
+/// Fails the test unless the answer has the example's shape. What the example's own workflow is made of, and what
+/// it was given, is not the API's shape.
 #[track_caller]
-fn same_shape(name: &str, got: &Value, left_out: &[&str]) {
+fn same_shape(name: &str, got: &Value) {
     let Some(wanted) = example(name) else { return };
     let mut missing = Vec::new();
     compare("", &wanted, got, &mut missing);
-    missing.retain(|path| !left_out.contains(&path.as_str()));
+    let own = [
+        ".root.",
+        ".variables[0]",
+        ".inputs[0]",
+        ".input.",
+        ".activityState.",
+        ".exception.",
+    ];
+    missing.retain(|path| !own.iter().any(|part| path.contains(part)));
     assert_eq!(missing, Vec::<String>::new(), "{name}: {got:#}");
 }
 
@@ -65,38 +75,31 @@ async fn definitions_have_elsas_shape() {
         .get("/workflow-definitions?versionOptions=Latest")
         .await
         .ok(200);
-    same_shape("13-definitions-list.json", &list, &[]);
+    same_shape("13-definitions-list.json", &list);
     let one = server
         .get("/workflow-definitions/by-definition-id/w")
         .await
         .ok(200);
-    // What the example's own workflow is made of is not the API's shape.
-    let own = |path: &str| {
-        path.starts_with(".root") || path.starts_with(".variables") || path.starts_with(".options")
-    };
-    if let Some(mut wanted) = example("14-definition-by-definition-id.json") {
-        let mut missing = Vec::new();
-        for name in ["variables", "inputs"] {
-            wanted[name] = json!([]);
-        }
-        compare("", &wanted, &one, &mut missing);
-        missing.retain(|path| !own(path));
-        assert_eq!(missing, Vec::<String>::new());
-    }
+    same_shape("14-definition-by-definition-id.json", &one);
+    let id = one["id"].as_str().unwrap();
+    let by_id = server
+        .get(&format!("/workflow-definitions/by-id/{id}"))
+        .await
+        .ok(200);
+    same_shape("15-definition-by-id.json", &by_id);
     let unique = server
         .get("/workflow-definitions/validation/is-name-unique?name=x")
         .await
         .ok(200);
-    same_shape("16-is-name-unique.json", &unique, &[]);
+    same_shape("16-is-name-unique.json", &unique);
+    let new = json!({ "model": waiting("new"), "publish": null });
+    let saved = server.post("/workflow-definitions", &new).await.ok(200);
+    same_shape("28-save-new.json", &saved);
     let published = server
         .post("/workflow-definitions/w/publish", &json!({}))
         .await
         .ok(200);
-    same_shape(
-        "29-publish.json",
-        &published,
-        &[".workflowDefinition: \"<definition as in 14>\" is not like"],
-    );
+    same_shape("29-publish.json", &published);
 }
 
 #[tokio::test]
@@ -107,43 +110,43 @@ async fn instances_have_elsas_shape() {
         .post("/workflow-definitions/w/execute", &json!({}))
         .await
         .ok(200);
-    same_shape("30-execute.json", &executed, &[]);
+    same_shape("30-execute.json", &executed);
     let list = server
         .post("/workflow-instances", &json!({ "page": 0, "pageSize": 10 }))
         .await
         .ok(200);
-    same_shape("18-instances-list.json", &list, &[]);
+    same_shape("18-instances-list.json", &list);
     let id = list["items"][0]["id"].as_str().unwrap();
     let one = server
         .get(&format!("/workflow-instances/{id}"))
         .await
         .ok(200);
-    same_shape("19-instance.json", &one, &[]);
+    same_shape("19-instance.json", &one);
     let state = server
         .get(&format!("/workflow-instances/{id}/execution-state"))
         .await
         .ok(200);
-    same_shape("20-execution-state.json", &state, &[]);
+    same_shape("20-execution-state.json", &state);
     let variables = server
         .get(&format!("/workflow-instances/{id}/variables"))
         .await
         .ok(200);
-    same_shape("21-instance-variables.json", &variables, &[]);
+    same_shape("21-instance-variables.json", &variables);
     let journal = server
         .get(&format!("/workflow-instances/{id}/journal"))
         .await
         .ok(200);
-    same_shape("22-journal.json", &journal, &[]);
+    same_shape("22-journal.json", &journal);
     let summaries = server
         .get(&format!(
             "/activity-execution-summaries/list?workflowInstanceId={id}"
         ))
         .await;
-    same_shape("24-execution-summaries.json", &summaries.ok(200), &[]);
+    same_shape("24-execution-summaries.json", &summaries.ok(200));
     let records = server
         .get(&format!(
             "/activity-executions/list?workflowInstanceId={id}"
         ))
         .await;
-    same_shape("25-executions-list.json", &records.ok(200), &[]);
+    same_shape("25-executions-list.json", &records.ok(200));
 }
