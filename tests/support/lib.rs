@@ -13,6 +13,7 @@
 )]
 
 pub mod activity;
+pub mod api;
 #[cfg(feature = "aws")]
 pub mod broken_line;
 pub mod corpus;
@@ -22,12 +23,14 @@ pub mod expected;
 pub mod flow;
 pub mod golden;
 pub mod host;
+pub mod http_client;
 #[cfg(feature = "aws")]
 pub mod ministack;
 pub mod primitives;
 pub mod rows;
 pub mod scenario;
 pub mod seen;
+pub mod server;
 pub mod table_contract;
 pub mod web;
 pub mod workflow;

@@ -1,0 +1,146 @@
+//! The real server as a process: started, waited for, killed.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::http_client::Client;
+
+/// A running `dormouse serve`. Dropping it kills it.
+#[derive(Debug)]
+pub struct Server {
+    binary: PathBuf,
+    data: PathBuf,
+    nodes: u16,
+    /// The first node's port; the others follow.
+    pub port: u16,
+    child: Option<Child>,
+    /// How long it took until it was ready.
+    pub ready_after: Duration,
+}
+
+impl Server {
+    /// Starts a server of so many nodes over a data folder, on free ports, and waits until it is ready.
+    #[must_use]
+    pub fn start(binary: &Path, data: &Path, nodes: u16) -> Self {
+        let mut server = Self {
+            binary: binary.to_owned(),
+            data: data.to_owned(),
+            nodes,
+            port: free_ports(nodes),
+            child: None,
+            ready_after: Duration::ZERO,
+        };
+        server.start_again();
+        server
+    }
+
+    /// Starts it again after it was killed, on the same ports.
+    pub fn start_again(&mut self) {
+        let begin = Instant::now();
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.log_path())
+            .expect("the data folder's parent can be written to");
+        let child = Command::new(&self.binary)
+            .arg("serve")
+            .args(["--port", &self.port.to_string()])
+            .args(["--nodes", &self.nodes.to_string()])
+            .arg("--data")
+            .arg(&self.data)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a file handle"))
+            .stderr(log)
+            .spawn()
+            .expect("the binary can be started");
+        self.child = Some(child);
+        for node in 0..self.nodes {
+            let mut client = Client::new(self.port + node);
+            loop {
+                if client.get("/health/ready").is_ok_and(|r| r.is_success()) {
+                    break;
+                }
+                assert!(
+                    begin.elapsed() < Duration::from_secs(30),
+                    "the server is not ready after 30 s; it wrote:\n{}",
+                    self.log()
+                );
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        self.ready_after = begin.elapsed();
+    }
+
+    /// The process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
+    }
+
+    /// What it wrote, from its first start on.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.data.with_extension("log")
+    }
+
+    /// A client of one of the nodes.
+    #[must_use]
+    pub fn client(&self, node: u16) -> Client {
+        Client::new(self.port + node % self.nodes)
+    }
+
+    /// Kills it as `kill -9` does.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It may have ended by itself; either way it is gone afterwards.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Resident memory, bytes; 0 where the system does not tell.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
+        let line = status.lines().find(|l| l.starts_with("VmRSS:"));
+        line.and_then(|l| l.split_whitespace().nth(1))
+            .and_then(|kb| kb.parse::<u64>().ok())
+            .unwrap_or(0)
+            * 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The first of so many ports in a row that are free now. They lie below the range from which clients get theirs, so
+/// that nobody takes one while the server is being restarted.
+fn free_ports(count: u16) -> u16 {
+    let since = std::time::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |d| d.subsec_nanos());
+    let mut number = u64::from(std::process::id()) ^ (u64::from(since) << 16);
+    for _ in 0..1_000 {
+        number = number
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let first = 12_000 + u16::try_from((number >> 33) % 18_000).unwrap_or(0);
+        let all: Vec<_> = (first..first + count)
+            .map(|p| TcpListener::bind(("127.0.0.1", p)))
+            .collect();
+        if all.iter().all(Result::is_ok) {
+            return first;
+        }
+    }
+    panic!("no {count} free ports in a row");
+}
