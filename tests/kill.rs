@@ -40,14 +40,25 @@ struct Told {
 
 #[test]
 fn what_was_acknowledged_survives_kill_9_and_happens_once() {
-    let rounds: u32 = std::env::var("DORMOUSE_KILL_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(20);
+    let rounds: u32 = std::env::var("DORMOUSE_KILL_ROUNDS")
+        .ok()
+        .and_then(|r| r.parse().ok())
+        .unwrap_or(20);
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(Path::new(BINARY), &folder.path().join("data"), NODES);
     let mut client = server.client(0);
-    let wait = activity("Elsa.Event").input("eventName", js("'go-' + getInput('Key')")).id("wait");
+    let wait = activity("Elsa.Event")
+        .input("eventName", js("'go-' + getInput('Key')"))
+        .id("wait");
     for root in [
-        ("kill-task", flow("before > work > after", [task("work").id("work")])),
-        ("kill-sleep", flow("sleep > awake", [delay("00:00:00.500").id("sleep")])),
+        (
+            "kill-task",
+            flow("before > work > after", [task("work").id("work")]),
+        ),
+        (
+            "kill-sleep",
+            flow("sleep > awake", [delay("00:00:00.500").id("sleep")]),
+        ),
         ("kill-event", flow("wait > went", [wait])),
     ] {
         publish(&mut client, workflow(root.0, root.1).json());
@@ -85,9 +96,17 @@ fn what_was_acknowledged_survives_kill_9_and_happens_once() {
         stuck.len(),
         wrong.len()
     );
-    assert!(stuck.is_empty(), "these are stuck: {stuck:?}\n{}", server.log());
+    assert!(
+        stuck.is_empty(),
+        "these are stuck: {stuck:?}\n{}",
+        server.log()
+    );
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(started.len() > rounds as usize, "too little load to say anything: {}", started.len());
+    assert!(
+        started.len() > rounds as usize,
+        "too little load to say anything: {}",
+        started.len()
+    );
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }
 
@@ -104,8 +123,15 @@ fn work(port: u16, worker: usize, told: &Told, is_over: &AtomicBool) {
             client.post_once(&path, &key, &json!({ "input": { "Key": key } }))
         });
         let state = seen(&response.json()["workflowState"]);
-        assert!(!state.id.is_empty(), "{}", String::from_utf8_lossy(&response.body));
-        told.started.lock().unwrap().insert(key.clone(), state.id.clone());
+        assert!(
+            !state.id.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&response.body)
+        );
+        told.started
+            .lock()
+            .unwrap()
+            .insert(key.clone(), state.id.clone());
         match kind {
             // A start that is repeated may find its instance further on; then there is nothing to complete.
             "kill-task" if !state.bookmarks.is_empty() => {
@@ -113,7 +139,9 @@ fn work(port: u16, worker: usize, told: &Told, is_over: &AtomicBool) {
                 until_acknowledged(port, node, told, |client| complete_task(client, &task));
             }
             "kill-event" => {
-                until_acknowledged(port, node, told, |client| trigger_event(client, &format!("go-{key}"), &key));
+                until_acknowledged(port, node, told, |client| {
+                    trigger_event(client, &format!("go-{key}"), &key)
+                });
             }
             _ => continue,
         }
@@ -131,18 +159,21 @@ fn until_acknowledged(
     let begin = Instant::now();
     let mut client = Client::new(port + node % NODES);
     loop {
-        match request(&mut client) {
+        let last = match request(&mut client) {
             Ok(response) if response.is_success() => return response,
-            Ok(response) => assert!(
-                matches!(response.status, 409 | 429 | 503),
-                "{} {}",
-                response.status,
-                String::from_utf8_lossy(&response.body)
-            ),
-            Err(_) => {}
-        }
+            Ok(response) => {
+                let body = String::from_utf8_lossy(&response.body);
+                let last = format!("{} {body}", response.status);
+                assert!(matches!(response.status, 409 | 429 | 503), "{last}");
+                last
+            }
+            Err(error) => error.to_string(),
+        };
         told.retried.fetch_add(1, Ordering::Relaxed);
-        assert!(begin.elapsed() < Duration::from_secs(60), "no answer for a minute");
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "no answer for a minute, but {last}"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -166,14 +197,24 @@ fn wait_until_at_rest(client: &mut Client, started: &BTreeMap<String, String>) -
 fn check(client: &mut Client, key: &str, id: &str) -> Vec<String> {
     let lines = journal(client, id).unwrap();
     let mut wrong = Vec::new();
-    let numbers: Vec<_> = lines.iter().map(|l| l["sequence"].as_u64().unwrap_or(u64::MAX)).collect();
-    if numbers.is_empty() || numbers.iter().enumerate().any(|(at, number)| at as u64 != *number) {
+    let numbers: Vec<_> = lines
+        .iter()
+        .map(|l| l["sequence"].as_u64().unwrap_or(u64::MAX))
+        .collect();
+    if numbers.is_empty()
+        || numbers
+            .iter()
+            .enumerate()
+            .any(|(at, number)| at as u64 != *number)
+    {
         wrong.push(format!("{key} {id}: the journal's numbers are {numbers:?}"));
     }
     let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for line in &lines {
         let name = |field: &str| line[field].as_str().unwrap_or_default();
-        *counts.entry((name("activityId"), name("eventName"))).or_default() += 1;
+        *counts
+            .entry((name("activityId"), name("eventName")))
+            .or_default() += 1;
     }
     for ((activity, event), count) in counts {
         if matches!(event, "Started" | "Resumed" | "Completed") && count != 1 {
@@ -187,7 +228,9 @@ fn check(client: &mut Client, key: &str, id: &str) -> Vec<String> {
 /// How long a delay took, if that was too short.
 fn early(lines: &[Value]) -> Option<i64> {
     let at = |event: &str| {
-        let line = lines.iter().find(|l| l["activityType"] == "Elsa.Delay" && l["eventName"] == event)?;
+        let line = lines
+            .iter()
+            .find(|l| l["activityType"] == "Elsa.Delay" && l["eventName"] == event)?;
         let time: jiff::Timestamp = line["timestamp"].as_str()?.parse().ok()?;
         Some(time.as_millisecond())
     };

@@ -176,10 +176,10 @@ impl World {
     /// Adds a task.
     pub(crate) fn spawn(&self, owner: Owner, task: impl Future<Output = ()> + Send + 'static) {
         let mut inner = self.inner();
-        if let Owner::Node(node) = owner {
-            if inner.dead.contains(&node) {
-                return;
-            }
+        if let Owner::Node(node) = owner
+            && inner.dead.contains(&node)
+        {
+            return;
         }
         let id = inner.next_task;
         inner.next_task += 1;

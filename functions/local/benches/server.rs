@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use dormouse_tests::api::{complete_task, journal, publish, seen, start};
+use dormouse_tests::flow::flow;
 use dormouse_tests::http_client::Client;
 use dormouse_tests::primitives::{delay, task};
-use dormouse_tests::flow::flow;
 use dormouse_tests::server::Server;
 use dormouse_tests::workflow;
 
@@ -32,23 +32,52 @@ const BINARY: &str = env!("CARGO_BIN_EXE_dormouse");
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     let growth = std::env::args().any(|a| a == "growth");
-    println!("machine: append + fdatasync, p50 {:.3} ms", fsync_ms(folder.path()));
+    println!(
+        "machine: append + fdatasync, p50 {:.3} ms",
+        fsync_ms(folder.path())
+    );
     let server = Server::start(Path::new(BINARY), &folder.path().join("data"), 1);
-    println!("start-up on an empty folder: {:.1} ms", ms(server.ready_after));
+    println!(
+        "start-up on an empty folder: {:.1} ms",
+        ms(server.ready_after)
+    );
     println!("idle memory: {:.1} MB", server.memory_bytes() as f64 / 1e6);
     let mut client = server.client(0);
-    publish(&mut client, workflow("three", flow("one > two > three", [])).json());
-    publish(&mut client, workflow("task", flow("before > work > after", [task("work").id("work")])).json());
-    publish(&mut client, workflow("sleep", flow("wait > awake", [delay("00:00:02").id("wait")])).json());
+    publish(
+        &mut client,
+        workflow("three", flow("one > two > three", [])).json(),
+    );
+    publish(
+        &mut client,
+        workflow(
+            "task",
+            flow("before > work > after", [task("work").id("work")]),
+        )
+        .json(),
+    );
+    publish(
+        &mut client,
+        workflow(
+            "sleep",
+            flow("wait > awake", [delay("00:00:02").id("wait")]),
+        )
+        .json(),
+    );
     if growth {
         grow(&server);
     } else {
-        println!("\n{:<28} {:>8} {:>10} {:>10} {:>10}", "", "clients", "per s", "p50 ms", "p99 ms");
+        println!(
+            "\n{:<28} {:>8} {:>10} {:>10} {:>10}",
+            "", "clients", "per s", "p50 ms", "p99 ms"
+        );
         for clients in [1, 16, 64] {
             throughput(&server, clients);
         }
         timers(&server);
-        println!("memory after the load: {:.1} MB", server.memory_bytes() as f64 / 1e6);
+        println!(
+            "memory after the load: {:.1} MB",
+            server.memory_bytes() as f64 / 1e6
+        );
     }
 }
 
@@ -56,7 +85,11 @@ fn throughput(server: &Server, clients: usize) {
     let count = if clients == 1 { 2_000 } else { 20_000 };
     let (rate, times) = load(server, clients, count, |client, number| {
         let response = start(client, "three", &format!("three-{clients}-{number}")).unwrap();
-        assert!(response.is_success(), "{}", String::from_utf8_lossy(&response.body));
+        assert!(
+            response.is_success(),
+            "{}",
+            String::from_utf8_lossy(&response.body)
+        );
     });
     report("start → complete (3 steps)", clients, rate, times);
     let tasks = Mutex::new(Vec::new());
@@ -64,13 +97,20 @@ fn throughput(server: &Server, clients: usize) {
         let response = start(client, "task", &format!("task-{clients}-{number}")).unwrap();
         let state = seen(&response.json()["workflowState"]);
         assert_eq!(state.sub_status, "Suspended");
-        tasks.lock().unwrap().push(format!("{}.{}", state.id, state.bookmarks[0]));
+        tasks
+            .lock()
+            .unwrap()
+            .push(format!("{}.{}", state.id, state.bookmarks[0]));
     });
     report("start → suspend", clients, rate, times);
     let tasks = tasks.into_inner().unwrap();
     let (rate, times) = load(server, clients, count, |client, number| {
         let response = complete_task(client, &tasks[number]).unwrap();
-        assert!(response.is_success(), "{}", String::from_utf8_lossy(&response.body));
+        assert!(
+            response.is_success(),
+            "{}",
+            String::from_utf8_lossy(&response.body)
+        );
     });
     report("resume → complete", clients, rate, times);
 }
@@ -80,7 +120,9 @@ fn timers(server: &Server) {
     let ids = Mutex::new(Vec::new());
     load(server, 16, 1_000, |client, number| {
         let response = start(client, "sleep", &format!("sleep-{number}")).unwrap();
-        ids.lock().unwrap().push(seen(&response.json()["workflowState"]).id);
+        ids.lock()
+            .unwrap()
+            .push(seen(&response.json()["workflowState"]).id);
     });
     std::thread::sleep(Duration::from_secs(4));
     let mut client = server.client(0);
@@ -88,8 +130,19 @@ fn timers(server: &Server) {
     for id in ids.into_inner().unwrap() {
         let lines = journal(&mut client, &id).unwrap();
         let at = |event: &str| -> Vec<i64> {
-            let found = lines.iter().filter(|l| l["activityType"] == "Elsa.Delay" && l["eventName"] == event);
-            found.map(|l| l["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond()).collect()
+            let found = lines
+                .iter()
+                .filter(|l| l["activityType"] == "Elsa.Delay" && l["eventName"] == event);
+            found
+                .map(|l| {
+                    l["timestamp"]
+                        .as_str()
+                        .unwrap()
+                        .parse::<jiff::Timestamp>()
+                        .unwrap()
+                        .as_millisecond()
+                })
+                .collect()
         };
         let (began, resumed) = (at("Started"), at("Resumed"));
         fired += usize::from(resumed.len() == 1);
@@ -97,12 +150,19 @@ fn timers(server: &Server) {
     }
     late.sort_by(f64::total_cmp);
     let at = |p: usize| late[(late.len() * p / 100).min(late.len() - 1)];
-    println!("1,000 timers of 2 s: {fired} fired exactly once, late p50 {:.0} ms, p99 {:.0} ms", at(50), at(99));
+    println!(
+        "1,000 timers of 2 s: {fired} fired exactly once, late p50 {:.0} ms, p99 {:.0} ms",
+        at(50),
+        at(99)
+    );
 }
 
 /// What a start and a resume cost as the table grows.
 fn grow(server: &Server) {
-    println!("\n{:>12} {:>14} {:>14} {:>12}", "instances", "start p50 ms", "resume p50 ms", "start-up ms");
+    println!(
+        "\n{:>12} {:>14} {:>14} {:>12}",
+        "instances", "start p50 ms", "resume p50 ms", "start-up ms"
+    );
     let mut total = 0;
     for target in [100, 1_000, 10_000, 100_000] {
         let more = target - total;
@@ -114,20 +174,33 @@ fn grow(server: &Server) {
         let (_, starts) = load(server, 1, 300, |client, number| {
             let response = start(client, "task", &format!("probe-{target}-{number}")).unwrap();
             let state = seen(&response.json()["workflowState"]);
-            tasks.lock().unwrap().push(format!("{}.{}", state.id, state.bookmarks[0]));
+            tasks
+                .lock()
+                .unwrap()
+                .push(format!("{}.{}", state.id, state.bookmarks[0]));
         });
         let tasks = tasks.into_inner().unwrap();
         let (_, resumes) = load(server, 1, 300, |client, number| {
             complete_task(client, &tasks[number]).unwrap();
         });
         let folder = tempfile::tempdir().unwrap();
-        println!("{target:>12} {:>14.2} {:>14.2} {:>12}", p(&starts, 50), p(&resumes, 50), "");
+        println!(
+            "{target:>12} {:>14.2} {:>14.2} {:>12}",
+            p(&starts, 50),
+            p(&resumes, 50),
+            ""
+        );
         drop(folder);
     }
 }
 
 /// Runs `count` requests from so many clients; gives the rate and every request's time in ms, sorted.
-fn load(server: &Server, clients: usize, count: usize, request: impl Fn(&mut Client, usize) + Sync) -> (f64, Vec<f64>) {
+fn load(
+    server: &Server,
+    clients: usize,
+    count: usize,
+    request: impl Fn(&mut Client, usize) + Sync,
+) -> (f64, Vec<f64>) {
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::with_capacity(count));
     let begin = Instant::now();
@@ -156,7 +229,11 @@ fn load(server: &Server, clients: usize, count: usize, request: impl Fn(&mut Cli
 }
 
 fn report(what: &str, clients: usize, rate: f64, times: Vec<f64>) {
-    println!("{what:<28} {clients:>8} {rate:>10.0} {:>10.2} {:>10.2}", p(&times, 50), p(&times, 99));
+    println!(
+        "{what:<28} {clients:>8} {rate:>10.0} {:>10.2} {:>10.2}",
+        p(&times, 50),
+        p(&times, 99)
+    );
 }
 
 fn p(times: &[f64], percent: usize) -> f64 {
