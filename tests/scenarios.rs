@@ -13,15 +13,18 @@
 mod scenarios {
     mod branching;
     mod cancelling;
+    mod children;
     mod commits;
     mod data;
     mod failing;
     mod flowcharts;
+    mod http;
     mod journal;
     mod looping;
     mod outputs;
     mod scheduling;
     mod signals;
+    mod state_machine;
     mod tokens;
     mod validation;
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::Start;
 use dormouse_engine::step::Stimulus;
+use dormouse_expressions::{Expressions, Limits};
 use dormouse_tests::scenario::entries;
 use dormouse_tests::{Host, Workflow};
 use proptest::prelude::*;
@@ -56,6 +57,10 @@ pub(crate) fn host(workflow: &Workflow) -> Host {
     for other in others() {
         host.library.add(other.json());
     }
+    host.expressions = Expressions::new(Limits {
+        steps_max: 20,
+        ..Limits::default()
+    });
     host.limits.burst_activities_max = 300;
     host.limits.contexts_max = 200;
     host

@@ -1,6 +1,7 @@
 //! Faults, incidents, trying again, and limits.
 
 use dormouse_engine::instance::SubStatus;
+use dormouse_expressions::{Expressions, Limits};
 use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
     decision, event, fault, for_, if_, line, parallel, parallel_for_each, run_js, sequence, set,
@@ -150,9 +151,14 @@ fn too_much_at_once_is_stopped_by_name() {
 
 #[test]
 fn a_script_without_end_is_stopped_by_name() {
-    let seen = Scenario::of(&workflow("failing", run_js("while (true) {}"))).start();
+    let mut it = Scenario::of(&workflow("failing", run_js("while (true) {}")));
+    it.host.expressions = Expressions::new(Limits {
+        steps_max: 50,
+        ..Limits::default()
+    });
+    let seen = it.start();
     assert_eq!(seen.sub_status, SubStatus::Faulted);
-    assert!(seen.incidents[0].contains("steps_max"), "{seen:?}");
+    assert!(seen.incidents[0].contains("steps_max = 50"), "{seen:?}");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn effect_text(effect: &Effect, instance: &Instance, graph: &Graph, now: Timesta
         Effect::RequestTask { name, payload, .. } => format!("task {name} {payload}"),
         Effect::ResumeParent { parent, .. } => format!("resume {parent}"),
         Effect::CancelChild { .. } => "cancel child".into(),
-        Effect::CallInBackground { bookmark } => format!("call for {}", activity(bookmark)),
+        Effect::CallInBackground { .. } => "call in the background".into(),
     }
 }
 
