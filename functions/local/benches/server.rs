@@ -15,7 +15,7 @@
 )]
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +27,11 @@ use dormouse_tests::primitives::{delay, task};
 use dormouse_tests::server::Server;
 use dormouse_tests::workflow;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_dormouse");
+/// The binary to measure; `DORMOUSE_BINARY` names another build of it.
+fn binary() -> PathBuf {
+    std::env::var_os("DORMOUSE_BINARY")
+        .map_or_else(|| env!("CARGO_BIN_EXE_dormouse").into(), PathBuf::from)
+}
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +40,7 @@ fn main() {
         "machine: append + fdatasync, p50 {:.3} ms",
         fsync_ms(folder.path())
     );
-    let server = Server::start(Path::new(BINARY), &folder.path().join("data"), 1);
+    let mut server = Server::start(&binary(), &folder.path().join("data"), 1);
     println!(
         "start-up on an empty folder: {:.1} ms",
         ms(server.ready_after)
@@ -65,6 +69,12 @@ fn main() {
     );
     if growth {
         grow(&server);
+        server.kill();
+        server.start_again();
+        println!(
+            "start-up on these instances, after kill -9: {:.1} ms",
+            ms(server.ready_after)
+        );
     } else {
         println!(
             "\n{:<28} {:>8} {:>10} {:>10} {:>10}",
