@@ -1,6 +1,6 @@
 //! The table's contract: every promise of the `Table` port as a named function, to run over every table.
 //!
-//! [`table_contract!`](crate::table_contract) makes one test of each promise. A promise takes a [`Scope`] of its
+//! [`table_contract!`](crate::table_contract!) makes one test of each promise. A promise takes a [`Scope`] of its
 //! own, so all of them can share one table. [`broken`] holds tables that each break one promise: they show that
 //! the suite would notice.
 
