@@ -22,7 +22,7 @@ pub enum EvaluationError {
     /// A limit was reached.
     #[error("the expression was stopped: it reached the limit {limit} = {value}")]
     Limit {
-        /// The limit's name in [`Limits`].
+        /// The limit's name in [`crate::Limits`].
         limit: &'static str,
         /// The limit's value.
         value: u64,

@@ -1,6 +1,6 @@
 //! The shell of the engine, in memory: it keeps instances as bytes, does what they ask for, and moves the clock.
 //!
-//! Each step is held to the laws in [`laws`], and each effect is delivered twice, as a real shell might.
+//! Each step is held to the laws in `laws`, and each effect is delivered twice, as a real shell might.
 
 mod deliver;
 mod laws;
