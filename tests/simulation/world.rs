@@ -315,16 +315,16 @@ impl World {
             } else if let Some((_, place)) = inner.tasks.get_mut(&id) {
                 *place = Some(task);
             }
-            if let Owner::Node(node) = owner {
-                if inner.dead.contains(&node) {
-                    let dying: Vec<u64> = inner
-                        .tasks
-                        .iter()
-                        .filter(|(_, (o, _))| *o == owner)
-                        .map(|(id, _)| *id)
-                        .collect();
-                    gone.extend(dying.into_iter().filter_map(|id| inner.tasks.remove(&id)));
-                }
+            if let Owner::Node(node) = owner
+                && inner.dead.contains(&node)
+            {
+                let dying: Vec<u64> = inner
+                    .tasks
+                    .iter()
+                    .filter(|(_, (o, _))| *o == owner)
+                    .map(|(id, _)| *id)
+                    .collect();
+                gone.extend(dying.into_iter().filter_map(|id| inner.tasks.remove(&id)));
             }
         }
         // Dropped without the lock: a task's end may wake others.
