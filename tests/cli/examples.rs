@@ -121,6 +121,21 @@ fn a_report_is_written_when_its_time_has_come() {
 }
 
 #[test]
+fn a_report_waits_for_seven_in_the_morning_in_zurich() {
+    let file = example("daily-report");
+    let ran = run(["run", file.to_str().unwrap(), "--no-wait", "--json"]).ended(0);
+    let due = ran.json()["bookmarks"][0]["due"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // An hour later in winter than in summer, by UTC.
+    assert!(
+        due.ends_with("T06:00:00Z") || due.ends_with("T05:00:00Z"),
+        "{due}"
+    );
+}
+
+#[test]
 fn a_published_cron_trigger_starts_instances_by_itself() {
     let data = folder();
     let text = std::fs::read_to_string(example("daily-report")).unwrap();

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use dormouse_runtime::Runtime;
 use dormouse_runtime::port::{Broadcast, DefinitionChanged, PortError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::watch;
 
 /// How many changes a node may lag behind. What does not fit is dropped: a start checks the version anyway.
 const LAG_MAX: usize = 1_024;
@@ -52,10 +53,16 @@ impl Broadcast for NodeBroadcast {
 }
 
 impl NodeQueue {
-    /// Passes what the others tell to the node's runtime, until no other is left.
-    pub async fn run(mut self, runtime: Runtime) {
-        while let Some(changed) = self.receiver.recv().await {
-            runtime.invalidate(&changed);
+    /// Passes what the others tell to the node's runtime, until `stop` turns true or no other is left.
+    pub async fn run(mut self, runtime: Runtime, mut stop: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                changed = self.receiver.recv() => match changed {
+                    Some(changed) => runtime.invalidate(&changed),
+                    None => return,
+                },
+                _ = stop.wait_for(|stop| *stop) => return,
+            }
         }
     }
 }

@@ -12,6 +12,9 @@ pub struct HttpConfig {
     pub body_bytes_max: usize,
     /// The most items on a page of a list.
     pub page_items_max: usize,
+    /// Whether it is for this machine only, without authentication: then it answers only to this machine's names,
+    /// so that no web page can reach it through a name of its own.
+    pub is_local: bool,
 }
 
 impl Default for HttpConfig {
@@ -20,6 +23,7 @@ impl Default for HttpConfig {
             // The largest definition, and room for what is wrapped around it.
             body_bytes_max: dormouse_engine::definition::DEFINITION_BYTES_MAX + (64 << 10),
             page_items_max: 1_000,
+            is_local: false,
         }
     }
 }

@@ -12,6 +12,8 @@ mod definition;
 mod event;
 mod health;
 mod instance;
+mod origin;
+mod problem;
 mod query;
 mod refusal;
 mod router;

@@ -1,14 +1,11 @@
 //! Every way a request is refused, and what the caller hears of it: status, code and sentence, in this one file.
 //!
-//! The answer is problem JSON (RFC 9457). Codes are stable; sentences say what to do. Causes go to the log.
+//! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
 
-use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::graph::Problem;
 use dormouse_runtime::{RuntimeError, StoreError, TableError};
-use serde_json::{Map, Value, json};
 
 /// Why a request was refused.
 #[derive(Debug)]
@@ -89,15 +86,17 @@ pub enum Refusal {
         path: String,
         workflows: Vec<String>,
     },
+    ForeignHost,
+    ForeignPage,
     Draining,
     Runtime(RuntimeError),
 }
 
 /// What a refusal looks like from outside.
-struct Facts {
-    status: StatusCode,
-    code: &'static str,
-    detail: String,
+pub(crate) struct Facts {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) detail: String,
 }
 
 impl Refusal {
@@ -109,7 +108,8 @@ impl Refusal {
     }
 
     #[allow(clippy::too_many_lines, reason = "one table of all refusals")]
-    fn facts(&self) -> Facts {
+    /// What the caller hears of it.
+    pub(crate) fn facts(&self) -> Facts {
         use StatusCode as S;
         let (status, code, detail) = match self {
             Self::NoSuchRoute { path } => (
@@ -232,6 +232,16 @@ impl Refusal {
                 "severalWorkflowsListen",
                 format!("more than one workflow listens at `{path}`: {}; give each its own path, or name an instance", list(workflows)),
             ),
+            Self::ForeignHost => (
+                S::MISDIRECTED_REQUEST,
+                "foreignHost",
+                "this server is for its own machine only; call it localhost or 127.0.0.1, or let it listen for others with --host".to_owned(),
+            ),
+            Self::ForeignPage => (
+                S::FORBIDDEN,
+                "foreignPage",
+                "a web page of another origin may not change anything here; send the request from this server's own pages or from a program".to_owned(),
+            ),
             Self::Draining => (
                 S::SERVICE_UNAVAILABLE,
                 "draining",
@@ -323,52 +333,6 @@ fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         names => names.join(", "),
-    }
-}
-
-/// Problems as Studio and the CLI read them: messages by path, and all facts beside.
-fn problems_body(problems: &[Problem], body: &mut Map<String, Value>) {
-    let mut errors = Map::new();
-    for problem in problems.iter().filter(|p| p.is_error) {
-        let at = errors.entry(&problem.path).or_insert_with(|| json!([]));
-        if let Value::Array(list) = at {
-            list.push(problem.message.clone().into());
-        }
-    }
-    body.insert("errors".into(), errors.into());
-    body.insert("problems".into(), json!(problems));
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let Facts {
-            status,
-            code,
-            detail,
-        } = self.facts();
-        if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE {
-            tracing::error!(code, refusal = ?self, "a request failed");
-        }
-        let title = status.canonical_reason().unwrap_or("Refused");
-        let mut body = Map::new();
-        body.insert("type".into(), format!("urn:dormouse:problem:{code}").into());
-        body.insert("title".into(), title.into());
-        body.insert("status".into(), status.as_u16().into());
-        body.insert("code".into(), code.into());
-        body.insert("detail".into(), detail.into());
-        if let Self::InvalidDefinition(problems) = &self {
-            problems_body(problems, &mut body);
-        }
-        let mut response = (status, Json(Value::Object(body))).into_response();
-        let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
-        if status == StatusCode::SERVICE_UNAVAILABLE || code == "inProgress" {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        response
     }
 }
 

@@ -11,7 +11,8 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, bookmark, dead_letter, definition, event, health, instance, task, workflow,
+    activity_execution, bookmark, dead_letter, definition, event, health, instance, origin, task,
+    workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -27,7 +28,8 @@ pub fn router(app: App) -> Router {
         .merge(bookmark::routes())
         .merge(task::routes())
         .merge(event::routes())
-        .merge(dead_letter::routes());
+        .merge(dead_letter::routes())
+        .route_layer(middleware::from_fn(origin::own_pages_only));
     Router::new()
         .nest(API, api)
         .merge(workflow::routes())
@@ -38,6 +40,10 @@ pub fn router(app: App) -> Router {
         .merge(health::routes())
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            origin::own_names_only,
+        ))
         .with_state(app)
 }
 

@@ -89,11 +89,12 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         },
         observer: (!args.quiet).then(|| Arc::new(console) as _),
     })?;
-    let apps: Vec<App> = host
-        .nodes()
-        .iter()
-        .map(|node| App::new(node.clone(), HttpConfig::default()))
-        .collect();
+    let config = HttpConfig {
+        is_local: listeners.are_local(),
+        ..HttpConfig::default()
+    };
+    let nodes = host.nodes().iter().cloned();
+    let apps: Vec<App> = nodes.map(|node| App::new(node, config)).collect();
     welcome(&args, &listeners, screen);
 
     let routers = apps.iter().cloned().map(router).collect();
@@ -136,7 +137,7 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, screen: &Screen) {
     screen.line(format!(
         "  start it:           dormouse start hello -i Name=Ada{url}"
     ));
-    if !listeners.addresses().iter().all(|a| a.ip().is_loopback()) {
+    if !listeners.are_local() {
         screen.line("  careful: whoever reaches this address may do everything; there is no authentication yet");
     }
 }

@@ -16,6 +16,7 @@ use dormouse_store::Store;
 use dormouse_store::config::StoreConfig;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use super::folder;
 use crate::failure::Failure;
@@ -45,6 +46,7 @@ pub(crate) struct Host {
     nodes: Vec<Runtime>,
     background: TokioBackground,
     stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
     table: Arc<EmbeddedTable>,
 }
 
@@ -62,6 +64,8 @@ impl Host {
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
 
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
         let mut nodes = Vec::new();
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {
             let others = config.nodes > 1;
@@ -79,20 +83,20 @@ impl Host {
             settings.lease_ms = LEASE_MS;
             let node = Runtime::new(store.clone(), ports, Arc::clone(&expressions), settings);
             if others {
-                tokio::spawn(queue.run(node.clone()));
+                tasks.spawn(queue.run(node.clone(), stopped.clone()));
             }
             nodes.push(node);
         }
-        let (stop, stopped) = watch::channel(false);
         let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
-        tokio::spawn(timers.run(stopped.clone()));
+        tasks.spawn(timers.run(stopped.clone()));
         if let Some(first) = nodes.first() {
-            tokio::spawn(sweep(first.clone(), Arc::clone(&table), stopped));
+            tasks.spawn(sweep(first.clone(), Arc::clone(&table), stopped));
         }
         Ok(Self {
             nodes,
             background,
             stop,
+            tasks,
             table,
         })
     }
@@ -108,10 +112,14 @@ impl Host {
     }
 
     /// Stops timers and sweeps, waits for the work under way, and writes everything to its main file.
-    pub(crate) async fn close(self) {
+    pub(crate) async fn close(mut self) {
         let _nobody_listens = self.stop.send(true);
-        let idle = tokio::time::timeout(Duration::from_secs(DRAIN_S), self.background.idle());
-        if idle.await.is_err() {
+        let work = async {
+            while self.tasks.join_next().await.is_some() {}
+            self.background.idle().await;
+        };
+        let done = tokio::time::timeout(Duration::from_secs(DRAIN_S), work).await;
+        if done.is_err() {
             let left = self.background.count();
             tracing::warn!(
                 left,

@@ -59,6 +59,13 @@ impl Listeners {
         self.0.iter().filter_map(|l| l.local_addr().ok()).collect()
     }
 
+    /// Whether only this machine can reach them.
+    pub(crate) fn are_local(&self) -> bool {
+        self.addresses()
+            .iter()
+            .all(|address| address.ip().is_loopback())
+    }
+
     /// Serves each node's routes on its port. When `stop` turns true nothing new is accepted, and it returns when
     /// what was accepted is answered.
     pub(crate) async fn serve(self, routers: Vec<Router>, stop: Stop) {

@@ -8,10 +8,10 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path};
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_runtime::query::Waiting;
 use dormouse_runtime::{DefinitionHandle, ResumeRequest, StartOutcome, StartRequest};
-use serde_json::json;
 
 use crate::app::App;
 use crate::instance::start::idempotency_key;
@@ -22,9 +22,6 @@ pub(crate) use answer::response;
 
 /// Below this path lie the paths of HTTP workflows.
 const BASE: &str = "/workflows";
-
-/// The name under which HTTP requests find who listens.
-const STIMULUS: &str = "Elsa.HttpEndpoint";
 
 /// How often a trigger that was replaced between finding and starting it is looked up again.
 const LOOKUPS_MAX: usize = 3;
@@ -69,7 +66,7 @@ enum Ran {
 /// Finds who listens: for the path as it is written first, then for the templates that it matches, the most
 /// literal one first. Elsa takes whichever comes first in a map without order.
 async fn find(app: &App, mut request: WorkflowRequest) -> Result<Listeners, Refusal> {
-    let literal = template::normal(&request.path);
+    let literal = normal_path(&request.path);
     let mut waiting = look(app, &literal, &request.method).await?;
     if waiting.is_empty() {
         let routes = app.runtime().routes(app.tenant()).await?;
@@ -101,7 +98,7 @@ impl Found {
 }
 
 async fn look(app: &App, template: &str, method: &str) -> Result<Found, Refusal> {
-    let hash = stimulus_hash(STIMULUS, &json!({ "Path": template, "Method": method }));
+    let hash = stimulus_hash(HTTP_ENDPOINT, &hashed(template, method));
     Ok(Found(app.runtime().waiting(app.tenant(), &hash).await?))
 }
 
@@ -126,6 +123,9 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         return Err(several(definitions));
     }
     if let Some(trigger) = waiting.triggers.into_iter().next() {
+        if let Some(answer) = request.turned_away(&trigger.trigger.payload) {
+            return Ok(Ran::Answered(answer));
+        }
         let mut start = StartRequest::new(DefinitionHandle::published(&trigger.definition_id));
         start.trigger_activity_id = Some(trigger.trigger.activity_id);
         start.trigger_generation = Some(trigger.generation);
@@ -149,6 +149,9 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     let Some(bookmark) = waiting.bookmarks.into_iter().next() else {
         return Err(Refusal::NoWorkflowListens { path });
     };
+    if let Some(answer) = request.turned_away(&bookmark.found_by.payload) {
+        return Ok(Ran::Answered(answer));
+    }
     let id = bookmark.instance_id;
     let mut resume = ResumeRequest::bookmark(&id, bookmark.bookmark_id, request.input());
     resume.commit = bookmark.commit;

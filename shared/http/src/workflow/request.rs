@@ -2,9 +2,14 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
-use dormouse_runtime::query::BookmarkRow;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dormouse_engine::http::{Arrived, HTTP_CONTEXT, Rules};
+use dormouse_runtime::query::{BookmarkRow, Waiting};
 use serde_json::{Map, Value, json};
 
+use super::answer;
 use crate::app::App;
 use crate::body::Body;
 use crate::query::{Query, percent};
@@ -24,7 +29,9 @@ pub(super) struct WorkflowRequest {
     pub(super) correlation_id: Option<String>,
     pub(super) headers: HeaderMap,
     query: Query,
-    body: Body,
+    /// `None`: it is larger than the server takes.
+    body: Option<Body>,
+    body_bytes_max: usize,
 }
 
 impl WorkflowRequest {
@@ -45,7 +52,12 @@ impl WorkflowRequest {
         let query = Query::parse(request.uri().query().unwrap_or_default());
         let method = request.method().as_str().to_ascii_lowercase();
         let headers = request.headers().clone();
-        let body = Body::from_request(request, app).await?;
+        let body = match Body::from_request(request, app).await {
+            Ok(body) => Some(body),
+            // An endpoint may have an outcome for it.
+            Err(Refusal::BodyTooLarge { .. }) => None,
+            Err(refusal) => return Err(refusal),
+        };
         let named = |header: &str, parameter: &str| {
             let value = headers.get(header).and_then(|v| v.to_str().ok());
             value.or(query.text(parameter)).map(str::to_owned)
@@ -59,6 +71,7 @@ impl WorkflowRequest {
             headers,
             query,
             body,
+            body_bytes_max: app.config().body_bytes_max,
         })
     }
 
@@ -76,26 +89,45 @@ impl WorkflowRequest {
 
     /// What the activity receives.
     pub(super) fn input(&self) -> Map<String, Value> {
+        let mut input = Map::new();
+        input.insert(HTTP_CONTEXT.into(), self.context());
+        input.insert("Path".into(), self.path.as_str().into());
+        input
+    }
+
+    fn context(&self) -> Value {
         let header = |name: &str| self.headers.get(name).and_then(|v| v.to_str().ok());
-        let bytes = &self.body.0;
+        let bytes = self.body.as_ref().map(|Body(bytes)| bytes);
         let headers = self.headers.iter().map(|(name, value)| {
             let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
             (name.as_str().to_owned(), text)
         });
-        let context = json!({
+        json!({
             "method": self.method,
             "path": self.path,
             "routeData": self.route_data,
             "query": gathered(self.query.pairs().iter().cloned()),
             "headers": gathered(headers),
             "contentType": header("content-type"),
-            "contentLength": bytes.len(),
-            "body": (!bytes.is_empty()).then(|| base64(bytes)),
-        });
-        let mut input = Map::new();
-        input.insert("HttpContext".into(), context);
-        input.insert("Path".into(), self.path.as_str().into());
-        input
+            "contentLength": bytes.map_or(self.body_bytes_max + 1, |b| b.len()),
+            "body": bytes.filter(|b| !b.is_empty()).map(|b| STANDARD.encode(b)),
+            "isTooLarge": bytes.is_none(),
+        })
+    }
+
+    /// What is answered to the request without starting or resuming anything, because the endpoint that keeps
+    /// `payload` does not take such a request and has no outcome for it.
+    pub(super) fn turned_away(&self, payload: &[u8]) -> Option<Response> {
+        let rules = Rules::of(&Waiting::payload(payload));
+        let arrived = Arrived::read(&self.context())?;
+        if let Some(answer) = rules.refusal(&arrived) {
+            return Some(answer::response(answer));
+        }
+        let is_dealt_with = rules.check(&arrived).is_some();
+        (self.body.is_none() && !is_dealt_with).then(|| {
+            let limit = self.body_bytes_max;
+            Refusal::BodyTooLarge { limit }.into_response()
+        })
     }
 }
 
@@ -114,42 +146,9 @@ fn gathered(pairs: impl Iterator<Item = (String, String)>) -> Map<String, Value>
     out
 }
 
-/// Base64 with padding (RFC 4648, section 4).
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group = chunk
-            .iter()
-            .fold(0_u32, |all, byte| all << 8 | u32::from(*byte));
-        let group = group << (8 * (3 - chunk.len()));
-        for place in 0..4_usize {
-            let digit = group >> (18 - 6 * place) & 63;
-            let digit = DIGITS.get(digit as usize).copied().unwrap_or(b'=');
-            let is_padding = place > chunk.len();
-            out.push(char::from(if is_padding { b'=' } else { digit }));
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_become_base64_as_everybody_reads_it() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-        ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
-    }
 
     #[test]
     fn a_name_that_comes_twice_has_a_list() {

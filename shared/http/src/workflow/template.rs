@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use dormouse_engine::activity::http_endpoint::normal_path;
 use serde_json::{Map, Value};
 
 /// One part of a template between slashes.
@@ -36,12 +37,6 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
 }
 
-/// A path as triggers are hashed: lower case, one leading slash, none at the end.
-pub(super) fn normal(path: &str) -> String {
-    let joined = segments(path).collect::<Vec<_>>().join("/");
-    format!("/{}", joined.to_lowercase())
-}
-
 /// The templates that a path matches, each with the values of its parameters; the most literal one first, and
 /// catch-alls last.
 pub(super) fn matches<'a>(
@@ -54,7 +49,7 @@ pub(super) fn matches<'a>(
     found.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     let found = found.into_iter();
     found
-        .map(|(_, template, data)| (normal(template), data))
+        .map(|(_, template, data)| (normal_path(template), data))
         .collect()
 }
 
@@ -141,11 +136,5 @@ mod tests {
             order,
             ["/users/{id}", "/users/{id?}", "/{a}/all", "/{*rest}"]
         );
-    }
-
-    #[test]
-    fn a_path_is_hashed_in_lower_case_with_one_slash_in_front() {
-        assert_eq!(normal("Test//BASIC/"), "/test/basic");
-        assert_eq!(normal(""), "/");
     }
 }

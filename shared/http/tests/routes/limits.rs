@@ -27,10 +27,6 @@ async fn a_body_over_the_limit_is_refused_by_counted_bytes() {
             .await
             .problem(413, "bodyTooLarge");
     }
-    let large = Request::post("/workflows/x")
-        .body(chunked(1 << 20, 6))
-        .unwrap();
-    server.send(large).await.problem(413, "bodyTooLarge");
 }
 
 #[tokio::test]
@@ -139,4 +135,38 @@ async fn a_server_that_drains_takes_nothing_new_and_still_lives() {
         .await
         .problem(503, "draining");
     server.ask("GET", "/health/live").await.ok(200);
+}
+
+#[tokio::test]
+async fn web_pages_of_others_change_nothing() {
+    let server = Server::with(dormouse_http::HttpConfig {
+        is_local: true,
+        ..dormouse_http::HttpConfig::default()
+    });
+    let ask = |method: &str, host: &str, origin: Option<&str>| {
+        let mut request = Request::builder()
+            .method(method)
+            .uri("/elsa/api/workflow-definitions")
+            .header("host", host);
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        server.send(request.body(Body::from("{}")).unwrap())
+    };
+    let own = "localhost:7070";
+    ask("GET", own, Some("https://evil.example")).await.ok(200);
+    ask("POST", own, Some("https://evil.example"))
+        .await
+        .problem(403, "foreignPage");
+    ask("POST", own, Some("http://localhost:7070"))
+        .await
+        .problem(400, "wrongShape");
+    ask("POST", own, None).await.problem(400, "wrongShape");
+    ask("GET", "evil.example:7070", None)
+        .await
+        .problem(421, "foreignHost");
+    server
+        .ask("GET", "/health/live")
+        .await
+        .problem(421, "foreignHost");
 }

@@ -86,6 +86,11 @@ pub(crate) struct Server {
 impl Server {
     /// A server with nothing in it. To be made on a tokio runtime.
     pub(crate) fn new() -> Self {
+        Self::with(HttpConfig::default())
+    }
+
+    /// The same with a configuration.
+    pub(crate) fn with(config: HttpConfig) -> Self {
         let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
         let background = TokioBackground::new(tokio::runtime::Handle::current());
         let ports = Ports {
@@ -100,7 +105,7 @@ impl Server {
         };
         let expressions = Arc::new(Expressions::new(Limits::default()));
         let runtime = Runtime::new(store, ports, expressions, RuntimeConfig::server("test"));
-        let app = App::new(runtime, HttpConfig::default());
+        let app = App::new(runtime, config);
         Self {
             router: router(app.clone()),
             app,

@@ -163,3 +163,56 @@ async fn a_workflow_that_answers_nothing_is_200_and_one_that_fails_500() {
     server.publish(workflow("fails", fails)).await;
     assert_eq!(server.ask("GET", "/workflows/fails").await.status, 500);
 }
+
+#[tokio::test]
+async fn what_an_endpoint_does_not_take_starts_nothing() {
+    let server = Server::new();
+    let mut limited = endpoint("in", "limited", "[\"POST\"]", true);
+    limited["requestSizeLimit"] = literal("Int64", &10.into());
+    server.publish(workflow("limited", json!([limited]))).await;
+    let post = |kind: &'static str, body: Body| {
+        let request = Request::post("/workflows/limited").header("content-type", kind);
+        server.send(request.body(body).unwrap())
+    };
+    assert_eq!(
+        post("text/plain", Body::from("x".repeat(11))).await.status,
+        413
+    );
+    assert_eq!(post("application/json", Body::from("{")).await.status, 400);
+    let chunks = (0..6).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
+    let endless = Body::from_stream(futures_util::stream::iter(chunks));
+    assert_eq!(post("text/plain", endless).await.status, 413);
+    let list = server
+        .post("/workflow-instances", &json!({ "page": 0 }))
+        .await
+        .ok(200);
+    assert_eq!(list["totalCount"], 0);
+    assert_eq!(post("text/plain", Body::from("short")).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_endpoint_may_deal_itself_with_what_is_too_large() {
+    let server = Server::new();
+    let mut exposing = endpoint("in", "big", "[\"POST\"]", true);
+    exposing["requestSizeLimit"] = literal("Int64", &10.into());
+    exposing["exposeRequestTooLargeOutcome"] = true.into();
+    let root = json!({
+        "type": "Elsa.Flowchart", "id": "f",
+        "activities": [exposing, write("sorry", "'sorry'")],
+        "connections": [{
+            "source": { "activity": "in", "port": "Request too large" },
+            "target": { "activity": "sorry", "port": "In" },
+        }],
+    });
+    server
+        .publish(json!({ "definitionId": "big", "root": root }))
+        .await;
+    let chunks = (0..6).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
+    let endless = Body::from_stream(futures_util::stream::iter(chunks));
+    let request = Request::post("/workflows/big").header("content-type", "text/plain");
+    let answer = server.send(request.body(endless).unwrap()).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.body.as_slice()),
+        (200, &b"sorry"[..])
+    );
+}

@@ -1,0 +1,112 @@
+//! Keeping web pages out: a browser on this machine reaches the server, and so does every page that it shows.
+//!
+//! A page of another origin may not change anything through the API. Where the server is for this machine only,
+//! requests must name it by one of the machine's own names: a page whose name was pointed at 127.0.0.1 does not.
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// Refuses requests under names that are not this machine's.
+pub(crate) async fn own_names_only(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let host = host(request.headers());
+    if app.config().is_local && !host.is_some_and(|(name, _)| is_own(name)) {
+        return Refusal::ForeignHost.into_response();
+    }
+    next.run(request).await
+}
+
+/// Refuses changes that a page of another origin asks for.
+pub(crate) async fn own_pages_only(request: Request, next: Next) -> Response {
+    let is_safe = matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    if !is_safe && is_foreign_page(request.headers()) {
+        return Refusal::ForeignPage.into_response();
+    }
+    next.run(request).await
+}
+
+fn is_foreign_page(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else {
+        // Only browsers send it, and they do with every request that changes something.
+        return false;
+    };
+    let authority = origin
+        .to_str()
+        .ok()
+        .and_then(|o| o.split_once("://"))
+        .map(|(_, a)| a);
+    authority.map(split) != host(headers)
+}
+
+/// The name and the port that a request calls the server by.
+fn host(headers: &HeaderMap) -> Option<(&str, &str)> {
+    headers.get(header::HOST)?.to_str().ok().map(split)
+}
+
+fn split(authority: &str) -> (&str, &str) {
+    match authority.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, port),
+        Some(_) | None => (authority, ""),
+    }
+}
+
+fn is_own(name: &str) -> bool {
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(header::HeaderName, &str)]) -> HeaderMap {
+        let pairs = pairs.iter().map(|(n, v)| (n.clone(), v.parse().unwrap()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn own_names_are_those_of_this_machine() {
+        for own in ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]"] {
+            assert!(is_own(own), "{own}");
+        }
+        for foreign in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "[::2]",
+        ] {
+            assert!(!is_own(foreign), "{foreign}");
+        }
+        assert_eq!(split("[::1]:7070"), ("[::1]", "7070"));
+        assert_eq!(split("[::1]"), ("[::1]", ""));
+        assert_eq!(split("a:1"), ("a", "1"));
+    }
+
+    #[test]
+    fn a_page_is_foreign_unless_it_came_from_this_server() {
+        let asks = |origin| headers(&[(header::HOST, "localhost:7070"), (header::ORIGIN, origin)]);
+        assert!(!is_foreign_page(&headers(&[(
+            header::HOST,
+            "localhost:7070"
+        )])));
+        assert!(!is_foreign_page(&asks("http://localhost:7070")));
+        for foreign in ["http://localhost:8080", "https://evil.example", "null"] {
+            assert!(is_foreign_page(&asks(foreign)), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Refusals as problem JSON (RFC 9457).
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dormouse_engine::graph::Problem;
+use serde_json::{Map, Value, json};
+
+use crate::refusal::{Facts, Refusal};
+
+/// Problems as Studio and the CLI read them: messages by path, and all facts beside.
+fn problems_body(problems: &[Problem], body: &mut Map<String, Value>) {
+    let mut errors = Map::new();
+    for problem in problems.iter().filter(|p| p.is_error) {
+        let at = errors.entry(&problem.path).or_insert_with(|| json!([]));
+        if let Value::Array(list) = at {
+            list.push(problem.message.clone().into());
+        }
+    }
+    body.insert("errors".into(), errors.into());
+    body.insert("problems".into(), json!(problems));
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Facts {
+            status,
+            code,
+            detail,
+        } = self.facts();
+        if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE {
+            tracing::error!(code, refusal = ?self, "a request failed");
+        }
+        let title = status.canonical_reason().unwrap_or("Refused");
+        let mut body = Map::new();
+        body.insert("type".into(), format!("urn:dormouse:problem:{code}").into());
+        body.insert("title".into(), title.into());
+        body.insert("status".into(), status.as_u16().into());
+        body.insert("code".into(), code.into());
+        body.insert("detail".into(), detail.into());
+        if let Self::InvalidDefinition(problems) = &self {
+            problems_body(problems, &mut body);
+        }
+        let mut response = (status, Json(Value::Object(body))).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        if status == StatusCode::SERVICE_UNAVAILABLE || code == "inProgress" {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
