@@ -1,0 +1,144 @@
+/**
+ * The console: a web page in a private bucket behind CloudFront, and the API under the same name.
+ *
+ * One origin for both means that no page of another origin ever has to be let in.
+ */
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import {
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HeadersFrameOption,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  OriginRequestPolicy,
+  ResponseHeadersPolicy,
+  ViewerProtocolPolicy,
+} from "aws-cdk-lib/aws-cloudfront";
+import { HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { BucketDeployment, Source } from "aws-cdk-lib/aws-s3-deployment";
+import { Construct } from "constructs";
+
+/**
+ * What the page may load: its own files and nothing else. Elsa Studio is WebAssembly (`wasm-unsafe-eval`), and two of
+ * its components and its style sheets are written into the page (`unsafe-inline`).
+ */
+const CONTENT_SECURITY = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The page finds its own way by the path: whatever is no file is the page. */
+const PAGE_FOR_PATHS = `
+function handler(event) {
+  var request = event.request;
+  var last = request.uri.substring(request.uri.lastIndexOf("/") + 1);
+  if (last.indexOf(".") === -1) request.uri = "/index.html";
+  return request;
+}`;
+
+/**
+ * The API turns pages of other origins away by comparing Origin with Host. It sees its own host here and not the one
+ * the browser sees, so the comparison is made where both are known: the console's own origin is taken off, any other
+ * one stays and is turned away.
+ */
+const OWN_ORIGIN_ONLY = `
+function handler(event) {
+  var headers = event.request.headers;
+  if (headers.origin && headers.host && headers.origin.value === "https://" + headers.host.value) delete headers.origin;
+  return event.request;
+}`;
+
+export interface ConsoleProps {
+  /** The API's domain name. */
+  readonly apiDomain: string;
+  /** The folder with the page. */
+  readonly page?: string | undefined;
+}
+
+export class Console extends Construct {
+  readonly domain: string;
+  readonly bucket: string;
+
+  constructor(scope: Construct, id: string, props: ConsoleProps) {
+    super(scope, id);
+    const bucket = new Bucket(this, "Files", {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      // Nothing is in it that cannot be deployed again.
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+    const headers = new ResponseHeadersPolicy(this, "Headers", {
+      comment: "Dormouse console",
+      securityHeadersBehavior: {
+        contentSecurityPolicy: { contentSecurityPolicy: CONTENT_SECURITY, override: true },
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [
+          { header: "permissions-policy", value: "camera=(), geolocation=(), microphone=(), payment=()", override: true },
+          { header: "cross-origin-opener-policy", value: "same-origin", override: true },
+        ],
+      },
+    });
+    const distribution = new Distribution(this, "Distribution", {
+      comment: "Dormouse console",
+      defaultRootObject: "index.html",
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        responseHeadersPolicy: headers,
+        compress: true,
+        functionAssociations: [this.atTheEdge("PageForPaths", PAGE_FOR_PATHS)],
+      },
+      additionalBehaviors: {
+        // HTTP workflows are not here: their paths (/workflows/…) are those of the console's own pages.
+        "/elsa/*": {
+          origin: new HttpOrigin(props.apiDomain),
+          viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+          allowedMethods: AllowedMethods.ALLOW_ALL,
+          cachePolicy: CachePolicy.CACHING_DISABLED,
+          originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+          responseHeadersPolicy: headers,
+          functionAssociations: [this.atTheEdge("OwnOriginOnly", OWN_ORIGIN_ONLY)],
+        },
+      },
+    });
+    if (props.page !== undefined) {
+      new BucketDeployment(this, "Page", {
+        sources: [Source.asset(props.page)],
+        destinationBucket: bucket,
+        distribution,
+        memoryLimit: 512,
+      });
+    }
+    this.domain = distribution.distributionDomainName;
+    this.bucket = bucket.bucketName;
+  }
+
+  private atTheEdge(id: string, code: string) {
+    const edge = new EdgeFunction(this, id, { code: FunctionCode.fromInline(code), runtime: FunctionRuntime.JS_2_0 });
+    return { function: edge, eventType: FunctionEventType.VIEWER_REQUEST };
+  }
+}
