@@ -83,6 +83,7 @@ impl Cluster {
             bus: None,
             broadcast: Some(node),
             observer: None,
+            metrics: None,
         };
         let birth = {
             let mut births = self.births.lock().expect("one thread");

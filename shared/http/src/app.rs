@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dormouse_runtime::{Runtime, Tenant};
 
+use crate::metrics::MetricsPage;
+
 /// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpConfig {
@@ -32,6 +34,7 @@ impl Default for HttpConfig {
 #[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
+    metrics: Option<MetricsPage>,
 }
 
 struct Inner {
@@ -52,7 +55,19 @@ impl App {
                 config,
                 is_draining: AtomicBool::new(false),
             }),
+            metrics: None,
         }
+    }
+
+    /// The same with a page of the node's numbers under `/metrics`.
+    #[must_use]
+    pub fn with_metrics(mut self, page: MetricsPage) -> Self {
+        self.metrics = Some(page);
+        self
+    }
+
+    pub(crate) fn metrics(&self) -> Option<&MetricsPage> {
+        self.metrics.as_ref()
     }
 
     /// The use cases.

@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, bookmark, dead_letter, definition, event, health, instance, origin, task,
-    workflow,
+    activity_execution, bookmark, dead_letter, definition, event, health, instance, metrics,
+    origin, task, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -38,6 +38,7 @@ pub fn router(app: App) -> Router {
             refuse_while_draining,
         ))
         .merge(health::routes())
+        .merge(metrics::routes())
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
         .layer(middleware::from_fn_with_state(

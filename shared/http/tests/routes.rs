@@ -14,6 +14,8 @@ mod definitions;
 mod instances;
 #[path = "routes/limits.rs"]
 mod limits;
+#[path = "routes/metrics.rs"]
+mod metrics;
 #[path = "routes/server.rs"]
 mod server;
 #[path = "routes/shapes.rs"]

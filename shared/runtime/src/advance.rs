@@ -3,11 +3,12 @@
 
 use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::step::Stimulus;
+use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::commit::Committed;
 use dormouse_store::lease::Lease;
 
-use crate::burst::{Burst, Cause, Taken, Taking};
+use crate::burst::{Burst, Cause, Since, Taken, Taking};
 use crate::error::RuntimeError;
 use crate::pin::Pin;
 use crate::resume::ResumeOutcome;
@@ -85,11 +86,11 @@ impl Runtime {
             reopens: waking.reopens,
         };
         for _ in 0..ATTEMPTS_MAX {
-            let lease = match self.take(tenant, taking).await? {
-                Taken::Lease(lease) => lease,
+            let (lease, leased) = match self.take(tenant, taking).await? {
+                Taken::Lease(lease, at) => (lease, at),
                 Taken::Not(outcome) => return Ok(Advanced::Outcome(outcome)),
             };
-            if let Some(advanced) = self.advance_with(tenant, &waking, lease).await? {
+            if let Some(advanced) = self.advance_with(tenant, &waking, lease, leased).await? {
                 return Ok(advanced);
             }
         }
@@ -104,6 +105,7 @@ impl Runtime {
         tenant: &Tenant,
         waking: &Waking,
         mut lease: Box<Lease>,
+        leased: Timestamp,
     ) -> Result<Option<Advanced>, RuntimeError> {
         let mut burst = match self.burst_of(tenant, waking, &lease).await {
             Ok(burst) => burst,
@@ -112,6 +114,10 @@ impl Runtime {
                 let _ = self.store().release(&mut lease).await;
                 return Err(error);
             }
+        };
+        burst.since = Since {
+            leased: Some(leased),
+            is_active: !lease.head().summary.ended,
         };
         burst.lease = Some(lease);
         let instance = match burst.stored_instance() {

@@ -12,7 +12,7 @@ use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
 use crate::message::{Message, Task};
-use crate::port::TaskRequest;
+use crate::port::{Metric, TaskRequest};
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
@@ -117,6 +117,7 @@ impl Runtime {
             .schedule(timer)
             .await
             .map_err(RuntimeError::Scheduler)?;
+        self.record(Metric::TimersScheduled, 1);
         Ok(Delivered::Done)
     }
 

@@ -16,6 +16,7 @@ use crate::deliver::Delivered;
 use crate::derived_id::derived_id;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
+use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::start::{Begun, StartOutcome, StartRequest};
 use crate::timer::{Occurrence, Overlap, Timer, Wakes};
@@ -78,6 +79,7 @@ impl Runtime {
         tenant: &Tenant,
         occurrence: Occurrence,
     ) -> Result<(), RuntimeError> {
+        self.record(Metric::TimersScheduled, 1);
         let scheduler = &self.ports().scheduler;
         scheduler
             .schedule(&occurrence.timer(tenant))

@@ -5,6 +5,7 @@ use serde_json::Map;
 
 use crate::advance::Waking;
 use crate::error::RuntimeError;
+use crate::port::Metric;
 use crate::report::BurstReport;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
@@ -46,6 +47,21 @@ impl Runtime {
         if early_ms > 0 {
             self.ports().clock.sleep(early_ms.unsigned_abs()).await;
         }
+        let late_ms = self.now().0 - timer.due.0;
+        let outcome = self.fire_due(timer).await?;
+        if matches!(outcome, TimerOutcome::Fired(_)) {
+            self.record(Metric::TimersFired, 1);
+            self.record(Metric::TimerLatenessMs, late_ms);
+            if late_ms > self.config().missed_after_ms {
+                self.record(Metric::TimersMisfired, 1);
+            }
+            let (tenant, id) = (&timer.tenant, timer.id());
+            tracing::info!(%tenant, timer = id, late_ms, "timer executed");
+        }
+        Ok(outcome)
+    }
+
+    async fn fire_due(&self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
         let (instance, bookmark, commit) = match &timer.wakes {
             Wakes::Occurrence(occurrence) => {
                 return self.fire_occurrence(&timer.tenant, occurrence).await;

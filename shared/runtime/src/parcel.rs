@@ -8,6 +8,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use crate::deliver::Delivered;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
+use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::timer::Timer;
 
@@ -50,7 +51,8 @@ impl Runtime {
 
     /// Delivers messages beside each other; answers those that are left.
     pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Vec<Message> {
-        let mut each = Vec::with_capacity(messages.len());
+        let count = messages.len();
+        let mut each = Vec::with_capacity(count);
         for message in messages {
             each.push(self.send_or_keep(message).boxed());
         }
@@ -58,7 +60,10 @@ impl Runtime {
             .buffer_unordered(self.config().deliveries_parallel_max.max(1))
             .collect()
             .await;
-        left.into_iter().flatten().collect()
+        let left: Vec<Message> = left.into_iter().flatten().collect();
+        let delivered = i64::try_from(count - left.len()).unwrap_or(i64::MAX);
+        self.record(Metric::OutboxDelivered, delivered);
+        left
     }
 
     /// Delivers a message, and answers it if it is left.

@@ -6,6 +6,7 @@ use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::parcel::Parcel;
+use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
 
@@ -74,6 +75,7 @@ impl Runtime {
         self.store()
             .put_dead_letter(&message.tenant, &letter)
             .await?;
+        self.record(Metric::DeadLetters, 1);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use dormouse_store::{Store, Tenant};
 
 use crate::cache::Cache;
 use crate::config::RuntimeConfig;
-use crate::port::{DefinitionChanged, Ports};
+use crate::port::{DefinitionChanged, Measure, Metric, Ports};
 
 /// Everything the use cases need. Cheap to clone.
 #[derive(Clone)]
@@ -80,8 +80,21 @@ impl Runtime {
 
     /// Forgets what this node remembers of a definition that has changed. A start checks the version anyway.
     pub fn invalidate(&self, changed: &DefinitionChanged) {
+        tracing::info!(
+            tenant = changed.tenant,
+            definition = changed.definition_id,
+            "cache invalidation received"
+        );
+        self.record(Metric::CacheInvalidations, 1);
         if let Ok(tenant) = Tenant::new(&changed.tenant) {
             self.cache().forget(&tenant, &changed.definition_id);
+        }
+    }
+
+    /// Reports a number to whoever counts.
+    pub fn record(&self, metric: Metric, value: i64) {
+        if let Some(metrics) = &self.inner.ports.metrics {
+            metrics.record(Measure { metric, value });
         }
     }
 
@@ -114,6 +127,7 @@ impl Runtime {
 
     /// Waits before the attempt after `attempt` (from 1) at a busy table. False: that was the last one.
     pub(crate) async fn pause(&self, attempt: u32) -> bool {
+        self.record(Metric::TableThrottled, 1);
         let backoff = Backoff::default();
         if attempt >= backoff.attempts_max {
             return false;

@@ -7,6 +7,7 @@ use dormouse_store::outbox::OutboxRow;
 use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
+use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
 
@@ -44,6 +45,7 @@ impl Runtime {
             self.sweep_shard(shard, &mut report).await?;
         }
         self.sweep_kept(&mut report).await?;
+        self.record(Metric::Sweeps, 1);
         Ok(report)
     }
 
@@ -173,6 +175,7 @@ impl Runtime {
         self.store()
             .bury_outbox(&row.tenant, &row.key, &letter)
             .await?;
+        self.record(Metric::DeadLetters, 1);
         Ok(Swept::GivenUp)
     }
 
@@ -196,6 +199,10 @@ impl Runtime {
             }
         }
         report.expired = self.store().expire_stimuli(now.0, KEPT_A_SWEEP).await?;
+        let expired = i64::try_from(report.expired).unwrap_or(i64::MAX);
+        if expired > 0 {
+            self.record(Metric::DeadLetters, expired);
+        }
         Ok(())
     }
 }

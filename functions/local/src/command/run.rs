@@ -15,6 +15,7 @@ use dormouse_runtime::query::InstanceDetail;
 use dormouse_runtime::{
     DefinitionHandle, PublishOutcome, Runtime, SaveOutcome, StartOutcome, StartRequest, Tenant,
 };
+use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 
@@ -24,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::screen::Screen;
-use crate::server::{Host, HostConfig, Stop, begin_log, stop_signal};
+use crate::server::{Host, HostConfig, Stop, stop_signal};
 use narrator::Narrator;
 
 /// What to run.
@@ -54,7 +55,7 @@ pub(crate) struct RunArgs {
 
 /// Publishes the files, starts the first, and tells what happens until it ends or waits for somebody.
 pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
-    begin_log(LevelFilter::WARN);
+    begin_log(LevelFilter::WARN, LogFormat::Text);
     let files = definition_file::read_all(&args.files)?;
     let input = args.input.read()?;
     let temporary = tempfile::tempdir().map_err(system)?;

@@ -7,15 +7,15 @@ use std::time::Duration;
 use clap::Args;
 use dormouse_egress::Reach;
 use dormouse_http::{App, HttpConfig, router};
+use dormouse_runtime::Runtime;
+use dormouse_telemetry::{LogFormat, Registry, begin_log};
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
-use crate::server::{
-    Console, Host, HostConfig, Listeners, Spoken, address, begin_log, stop_signal,
-};
+use crate::server::{Console, Host, HostConfig, Listeners, Spoken, address, stop_signal};
 
 /// How long a drain waits for requests that were accepted before, in seconds.
 const REQUESTS_S: u64 = 30;
@@ -57,11 +57,19 @@ pub(crate) struct ServeArgs {
         default_value = "warn"
     )]
     log: LevelFilter,
+    /// What a line of the log looks like: text, or json for programs
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "DORMOUSE_LOG_FORMAT",
+        default_value = "text"
+    )]
+    log_format: LogFormat,
 }
 
 /// Serves until it is asked to stop.
 pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
-    begin_log(args.log);
+    begin_log(args.log, args.log_format);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -93,8 +101,12 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         is_local: listeners.are_local(),
         ..HttpConfig::default()
     };
-    let nodes = host.nodes().iter().cloned();
-    let apps: Vec<App> = nodes.map(|node| App::new(node, config)).collect();
+    let nodes = host.nodes().iter().zip(host.registries());
+    let app = |(node, registry): (&Runtime, &Arc<Registry>)| {
+        let registry = Arc::clone(registry);
+        App::new(node.clone(), config).with_metrics(Arc::new(move || registry.prometheus()))
+    };
+    let apps: Vec<App> = nodes.map(app).collect();
     welcome(&args, &listeners, screen);
 
     let routers = apps.iter().cloned().map(router).collect();

@@ -10,10 +10,11 @@ use dormouse_embedded::{
     node_broadcasts, sweep,
 };
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::{Broadcast, Clock, Observer, Ports};
+use dormouse_runtime::port::{Broadcast, Clock, Metrics, Observer, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_store::Store;
 use dormouse_store::config::StoreConfig;
+use dormouse_telemetry::Registry;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -44,6 +45,7 @@ pub(crate) struct HostConfig {
 /// Nodes over one table. Timers fire and sweeps go on until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
+    registries: Vec<Arc<Registry>>,
     background: TokioBackground,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
@@ -66,9 +68,10 @@ impl Host {
 
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        let mut nodes = Vec::new();
+        let (mut nodes, mut registries) = (Vec::new(), Vec::new());
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {
             let others = config.nodes > 1;
+            let registry = Arc::new(Registry::new());
             let ports = Ports {
                 clock: Arc::clone(&clock),
                 background: Arc::new(background.clone()),
@@ -78,6 +81,7 @@ impl Host {
                 bus: None,
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
                 observer: config.observer.clone(),
+                metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = LEASE_MS;
@@ -86,6 +90,7 @@ impl Host {
                 tasks.spawn(queue.run(node.clone(), stopped.clone()));
             }
             nodes.push(node);
+            registries.push(registry);
         }
         let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
         tasks.spawn(timers.run(stopped.clone()));
@@ -94,6 +99,7 @@ impl Host {
         }
         Ok(Self {
             nodes,
+            registries,
             background,
             stop,
             tasks,
@@ -104,6 +110,11 @@ impl Host {
     /// The nodes, in order.
     pub(crate) fn nodes(&self) -> &[Runtime] {
         &self.nodes
+    }
+
+    /// What each node counts, in the same order.
+    pub(crate) fn registries(&self) -> &[Arc<Registry>] {
+        &self.registries
     }
 
     /// Work that nobody waits for.

@@ -4,11 +4,9 @@ mod console;
 mod folder;
 mod host;
 mod listener;
-mod log;
 mod signal;
 
 pub(crate) use console::{Console, Spoken};
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
-pub(crate) use log::begin as begin_log;
 pub(crate) use signal::{Stop, stop_signal};

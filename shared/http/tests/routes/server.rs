@@ -77,6 +77,26 @@ impl Answered {
     }
 }
 
+/// An app over an empty table. To be made on a tokio runtime.
+pub(crate) fn app(config: HttpConfig) -> App {
+    let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
+    let background = TokioBackground::new(tokio::runtime::Handle::current());
+    let ports = Ports {
+        clock: Arc::new(SystemClock),
+        background: Arc::new(background),
+        scheduler: Arc::new(TableScheduler::new(store.clone())),
+        http_caller: Arc::new(NoNetwork),
+        queue: None,
+        bus: None,
+        broadcast: None,
+        observer: None,
+        metrics: None,
+    };
+    let expressions = Arc::new(Expressions::new(Limits::default()));
+    let runtime = Runtime::new(store, ports, expressions, RuntimeConfig::server("test"));
+    App::new(runtime, config)
+}
+
 /// A server without a network.
 pub(crate) struct Server {
     pub(crate) app: App,
@@ -91,21 +111,11 @@ impl Server {
 
     /// The same with a configuration.
     pub(crate) fn with(config: HttpConfig) -> Self {
-        let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
-        let background = TokioBackground::new(tokio::runtime::Handle::current());
-        let ports = Ports {
-            clock: Arc::new(SystemClock),
-            background: Arc::new(background),
-            scheduler: Arc::new(TableScheduler::new(store.clone())),
-            http_caller: Arc::new(NoNetwork),
-            queue: None,
-            bus: None,
-            broadcast: None,
-            observer: None,
-        };
-        let expressions = Arc::new(Expressions::new(Limits::default()));
-        let runtime = Runtime::new(store, ports, expressions, RuntimeConfig::server("test"));
-        let app = App::new(runtime, config);
+        Self::of(app(config))
+    }
+
+    /// The routes of an app.
+    pub(crate) fn of(app: App) -> Self {
         Self {
             router: router(app.clone()),
             app,

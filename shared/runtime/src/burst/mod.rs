@@ -3,6 +3,7 @@
 
 mod call;
 mod compose;
+mod measure;
 mod take;
 
 use dormouse_engine::call::HttpResponse;
@@ -17,6 +18,7 @@ use dormouse_store::{StoreError, Tenant};
 
 pub(crate) use call::no_such_workflow;
 pub(crate) use compose::Composed;
+pub(crate) use measure::Since;
 pub(crate) use take::{Taken, Taking};
 
 use crate::cache::Runnable;
@@ -49,6 +51,7 @@ pub(crate) struct Burst<'a> {
     pub(crate) buffers: Option<String>,
     has_http_request: bool,
     began: Timestamp,
+    pub(crate) since: Since,
     /// Activities that ran since the instance last waited.
     activities: u64,
     /// The row that would continue this burst after a crash.
@@ -78,6 +81,10 @@ impl<'a> Burst<'a> {
             buffers: None,
             has_http_request,
             began: runtime.now(),
+            since: Since {
+                leased: None,
+                is_active: false,
+            },
             activities,
             continuation: None,
             lines: Vec::new(),
@@ -155,6 +162,7 @@ impl<'a> Burst<'a> {
         if composed.commit.continuation.is_some() {
             self.continuation = keys.pop();
         }
+        self.measure_commit(transition, composed.timers.len());
         let ports = self.runtime.ports();
         for timer in &composed.timers {
             ports.scheduler.committed(timer);
@@ -244,6 +252,7 @@ impl<'a> Burst<'a> {
     }
 
     async fn finish(mut self, transition: Transition) -> Result<BurstReport, RuntimeError> {
+        self.measure_end();
         let commit = self.lease()?.head().commit;
         let instance = transition.instance;
         let runtime = self.runtime;

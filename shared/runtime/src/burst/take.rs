@@ -1,10 +1,12 @@
 //! Taking the lease of an instance, waiting a bounded time for whoever has it.
 
+use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::backoff::Backoff;
 use dormouse_store::lease::{Acquire, Acquired, Lease, Wanted};
 
 use crate::error::RuntimeError;
+use crate::port::Metric;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 
@@ -27,8 +29,8 @@ pub(crate) struct Taking<'a> {
 
 /// What became of it.
 pub(crate) enum Taken {
-    /// It is ours.
-    Lease(Box<Lease>),
+    /// It is ours, since this time.
+    Lease(Box<Lease>, Timestamp),
     /// There is nothing to work on.
     Not(ResumeOutcome),
 }
@@ -43,7 +45,8 @@ impl Runtime {
         let config = self.config();
         let clock = &self.ports().clock;
         let owner = self.owner();
-        let deadline = self.now().plus_ms(config.wait_ms_max);
+        let asked = self.now();
+        let deadline = asked.plus_ms(config.wait_ms_max);
         let (mut waits, mut failures) = (0, 0);
         loop {
             let now = self.now();
@@ -65,7 +68,13 @@ impl Runtime {
                 acquired = self.store().acquire(tenant, &acquire).await;
             }
             let not = match acquired {
-                Ok(Acquired::Lease(lease)) => return Ok(Taken::Lease(lease)),
+                Ok(Acquired::Lease(lease)) => {
+                    let wait_ms = self.now().0 - asked.0;
+                    self.record(Metric::LeaseWaitMs, wait_ms);
+                    let (instance, fence) = (taking.instance_id, lease.fence());
+                    tracing::info!(%tenant, instance, fence, wait_ms, "lease acquired");
+                    return Ok(Taken::Lease(lease, now));
+                }
                 Ok(Acquired::Gone(head)) => ResumeOutcome::BookmarkGone(head),
                 Ok(Acquired::Seen(head)) => ResumeOutcome::Seen(head),
                 Ok(Acquired::NotYet(head)) => ResumeOutcome::NotYet(head),
@@ -78,7 +87,13 @@ impl Runtime {
                     head: None,
                 }) if until_ms < now.0 => ResumeOutcome::NotFound,
                 Ok(Acquired::Busy { until_ms, .. }) => {
+                    if waits == 0 {
+                        self.record(Metric::LeaseContended, 1);
+                    }
                     if now >= deadline {
+                        let (instance, wait_ms) = (taking.instance_id, now.0 - asked.0);
+                        self.record(Metric::LeaseFailed, 1);
+                        tracing::info!(%tenant, instance, wait_ms, "resume already in progress");
                         return Err(RuntimeError::InProgress {
                             instance_id: taking.instance_id.to_owned(),
                             until_ms,

@@ -8,6 +8,7 @@ mod broadcast;
 mod bus;
 mod clock;
 mod http_caller;
+mod metrics;
 mod observer;
 mod queue;
 mod scheduler;
@@ -19,6 +20,7 @@ pub use broadcast::{Broadcast, DefinitionChanged};
 pub use bus::{Bus, TaskRequest};
 pub use clock::Clock;
 pub use http_caller::HttpCaller;
+pub use metrics::{Measure, Metric, MetricKind, Metrics};
 pub use observer::{Happened, Observer};
 pub use queue::Queue;
 pub use scheduler::Scheduler;
@@ -45,4 +47,6 @@ pub struct Ports {
     pub broadcast: Option<Arc<dyn Broadcast>>,
     /// Who watches what happens. `None`: nobody.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Who counts and times what happens. `None`: nobody.
+    pub metrics: Option<Arc<dyn Metrics>>,
 }

@@ -18,6 +18,7 @@ mod events;
 mod flow;
 mod instances;
 mod limits;
+mod measures;
 mod occurrences;
 mod table;
 mod timers;

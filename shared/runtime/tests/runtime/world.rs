@@ -24,6 +24,7 @@ use dormouse_store::{MemoryTable, Store};
 use serde_json::Map;
 use tokio::time::{Instant, sleep};
 
+use crate::measures::Numbers;
 use crate::table::NodeTable;
 
 /// 2026-01-01T00:00:00Z
@@ -135,6 +136,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<TestClock>,
     pub(crate) web: Arc<Web>,
     pub(crate) tasks: Arc<Tasks>,
+    pub(crate) numbers: Arc<Numbers>,
     pub(crate) tenant: Tenant,
     nodes: AtomicU64,
 }
@@ -164,6 +166,7 @@ impl World {
             }),
             web: Arc::default(),
             tasks: Arc::default(),
+            numbers: Arc::default(),
             tenant: Tenant::default(),
             nodes: AtomicU64::new(0),
         }
@@ -200,6 +203,7 @@ impl World {
             bus: Some(self.tasks.clone()),
             broadcast: None,
             observer: None,
+            metrics: Some(self.numbers.clone()),
         };
         Node {
             runtime: Runtime::new(store, ports, Arc::new(Expressions::default()), config),

@@ -1,0 +1,112 @@
+//! What is measured while instances begin, wait, go on and end.
+
+use std::sync::Mutex;
+
+use dormouse_runtime::port::{DefinitionChanged, Measure, Metric, Metrics};
+use dormouse_runtime::{ResumeRequest, RuntimeError};
+
+use crate::flow::{delay, sequence, write};
+use crate::world::{Node, World, bookmark, settle, wait_ms};
+
+/// Remembers every number.
+#[derive(Default)]
+pub(crate) struct Numbers(Mutex<Vec<Measure>>);
+
+impl Metrics for Numbers {
+    fn record(&self, measure: Measure) {
+        self.0.lock().unwrap().push(measure);
+    }
+}
+
+impl Numbers {
+    fn of(&self, metric: Metric) -> Vec<i64> {
+        let all = self.0.lock().unwrap();
+        let of = all.iter().filter(|measure| measure.metric == metric);
+        of.map(|measure| measure.value).collect()
+    }
+
+    fn sum(&self, metric: Metric) -> i64 {
+        self.of(metric).iter().sum()
+    }
+}
+
+async fn publish(node: &Node) {
+    node.publish(sequence("waits", &[delay("00:00:30"), write("end")]))
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_is_counted_when_it_begins_and_when_it_ends() {
+    let world = World::new();
+    let node = world.node();
+    publish(&node).await;
+    node.publish(sequence("short", &[write("a")])).await;
+    let (one, _) = (node.started("waits").await, node.started("waits").await);
+    node.started("short").await;
+    let numbers = &world.numbers;
+    assert_eq!(numbers.sum(Metric::InstancesStarted), 3);
+    assert_eq!(numbers.sum(Metric::InstancesActive), 2);
+    assert_eq!(numbers.sum(Metric::TimersScheduled), 2);
+    assert_eq!(numbers.sum(Metric::InstancesCompleted), 1);
+
+    let id = one.instance.id.to_string();
+    node.cancel(&world.tenant, &id).await.unwrap();
+    wait_ms(33_000).await;
+    assert_eq!(node.fire_due().await, 1);
+    assert_eq!(numbers.sum(Metric::InstancesActive), 0);
+    assert_eq!(numbers.sum(Metric::InstancesCancelled), 1);
+    assert_eq!(numbers.sum(Metric::InstancesCompleted), 2);
+    assert_eq!(numbers.of(Metric::TimersFired), [1]);
+    assert_eq!(numbers.of(Metric::TimerLatenessMs), [3_000]);
+    assert_eq!(numbers.of(Metric::TimersMisfired), [0; 0]);
+    assert_eq!(numbers.of(Metric::BurstMs).len(), 5);
+    assert_eq!(numbers.of(Metric::LeaseHeldMs).len(), 2);
+    assert_eq!(numbers.of(Metric::LeaseWaitMs).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_over_a_minute_late_counts_as_missed() {
+    let world = World::new();
+    let node = world.node();
+    publish(&node).await;
+    node.started("waits").await;
+    wait_ms(30_000 + 60_001).await;
+    node.fire_due().await;
+    assert_eq!(world.numbers.of(Metric::TimersMisfired), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_somebody_has_is_contended_once_and_may_be_waited_for_in_vain() {
+    let world = World::new();
+    let node = world.node();
+    publish(&node).await;
+    let started = node.started("waits").await;
+    let id = started.instance.id.to_string();
+    let request = ResumeRequest::bookmark(&id, bookmark(&started), serde_json::Map::new());
+    // Somebody takes the lease and does not come back.
+    let (dead, tenant, first) = (
+        world.dying_node(1, false),
+        world.tenant.clone(),
+        request.clone(),
+    );
+    let hanging = tokio::spawn(async move { dead.resume(&tenant, first).await.map(|_| ()) });
+    settle().await;
+    hanging.abort();
+    let refused = node.resume(&world.tenant, request).await;
+    assert!(matches!(refused, Err(RuntimeError::InProgress { .. })));
+    assert_eq!(world.numbers.of(Metric::LeaseContended), [1]);
+    assert_eq!(world.numbers.of(Metric::LeaseFailed), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn being_told_of_a_change_is_counted() {
+    let world = World::new();
+    let node = world.node();
+    node.invalidate(&DefinitionChanged {
+        tenant: "default".into(),
+        definition_id: "d".into(),
+    });
+    assert_eq!(world.numbers.of(Metric::CacheInvalidations), [1]);
+    node.sweep().await.unwrap();
+    assert_eq!(world.numbers.of(Metric::Sweeps), [1]);
+}

@@ -1,0 +1,13 @@
+//! What operators see of a node: its measures, counted here and printed as Prometheus text or as lines that
+//! CloudWatch turns into metrics, and its log.
+//!
+//! What is measured is the runtime's business (`dormouse_runtime::port::Metric`); this crate only adds up.
+
+mod cloudwatch;
+mod log;
+mod prometheus;
+mod registry;
+
+pub use cloudwatch::CloudWatchLines;
+pub use log::{LogFormat, UnknownLogFormat, begin_log, log_to};
+pub use registry::Registry;
