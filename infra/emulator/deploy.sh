@@ -48,7 +48,7 @@ for program in "${programs[@]}"; do
   fi
   mkdir "$staged/$program"
   cp "$folder/$program" "$staged/$program/bootstrap"
-  sed -i "/Binary: $program }/,/Properties:/ s|^    Properties:|&\n      CodeUri: $program|" "$staged/template.yaml"
+  sed -i "s|CodeUri: functions/${program#dormouse-}$|CodeUri: $program|" "$staged/template.yaml"
 done
 
 sam deploy --template-file "$staged/template.yaml" --stack-name "$stack" --resolve-s3 --capabilities CAPABILITY_IAM \
