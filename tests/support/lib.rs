@@ -32,6 +32,7 @@ pub mod scenario;
 pub mod seen;
 pub mod server;
 pub mod table_contract;
+pub mod template;
 pub mod web;
 pub mod workflow;
 
