@@ -1,7 +1,7 @@
 //! The `Runtime`: the store, the ports, and the use cases on them. Each use case is in the file of its name.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dormouse_engine::id::hex;
 use dormouse_engine::step::Environment;
@@ -29,6 +29,7 @@ struct Inner {
     /// Tells this run of the node from others under the same name.
     boot: u64,
     bursts: AtomicU64,
+    has_swept: AtomicBool,
 }
 
 impl Runtime {
@@ -44,6 +45,7 @@ impl Runtime {
             cache: Cache::new(config.cached_nodes_max),
             boot: ports.clock.random(),
             bursts: AtomicU64::new(0),
+            has_swept: AtomicBool::new(false),
             store,
             ports,
             expressions,
@@ -115,6 +117,14 @@ impl Runtime {
     pub(crate) fn owner(&self) -> String {
         let burst = self.inner.bursts.fetch_add(1, Ordering::Relaxed);
         format!("{}/{:x}/{burst:x}", self.inner.config.node, self.inner.boot)
+    }
+
+    pub(crate) fn is_first_sweep(&self) -> bool {
+        !self.inner.has_swept.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_swept(&self) {
+        self.inner.has_swept.store(true, Ordering::Relaxed);
     }
 
     /// What a step outside any burst is given.

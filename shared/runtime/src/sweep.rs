@@ -17,6 +17,9 @@ const ROWS_A_PAGE: u32 = 100;
 /// At most so many kept stimuli of a shard are looked at in one sweep.
 const KEPT_A_SWEEP: u32 = 1_000;
 
+/// Longer than any clock is wrong, in ms.
+const A_CENTURY_MS: i64 = 100 * 365 * 24 * 3_600_000;
+
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepReport {
@@ -41,21 +44,37 @@ impl Runtime {
     /// [`RuntimeError`] if the table could not be read; a delivery that fails is counted and tried again.
     pub async fn sweep(&self) -> Result<SweepReport, RuntimeError> {
         let mut report = SweepReport::default();
+        let before = self.left_before();
         for shard in 0..self.store().outbox_shards() {
-            self.sweep_shard(shard, &mut report).await?;
+            self.sweep_shard(shard, before, &mut report).await?;
         }
-        self.sweep_kept(&mut report).await?;
+        self.sweep_kept(before, &mut report).await?;
+        self.has_swept();
         self.record(Metric::Sweeps, 1);
         Ok(report)
     }
 
-    async fn sweep_shard(&self, shard: u16, report: &mut SweepReport) -> Result<(), RuntimeError> {
-        let before = self.now().plus_ms(-self.config().redeliver_after_ms);
+    /// What was written before this time was left by somebody, in ms since 1970: nobody takes so long. Where this
+    /// process is the first to sweep its epoch that is everything, whatever the clock was when it was written.
+    fn left_before(&self) -> i64 {
+        let now = self.now();
+        if self.store().has_epoch() && self.is_first_sweep() {
+            return now.plus_ms(A_CENTURY_MS).0;
+        }
+        now.plus_ms(-self.config().redeliver_after_ms).0
+    }
+
+    async fn sweep_shard(
+        &self,
+        shard: u16,
+        before: i64,
+        report: &mut SweepReport,
+    ) -> Result<(), RuntimeError> {
         let mut cursor = None;
         loop {
             let page = self
                 .store()
-                .list_outbox(shard, before.0, ROWS_A_PAGE, cursor)
+                .list_outbox(shard, before, ROWS_A_PAGE, cursor)
                 .await?;
             for row in page.rows {
                 if row.held_until_ms > self.now().0 {
@@ -180,10 +199,10 @@ impl Runtime {
     }
 
     /// Gives kept stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
-    async fn sweep_kept(&self, report: &mut SweepReport) -> Result<(), RuntimeError> {
+    async fn sweep_kept(&self, before: i64, report: &mut SweepReport) -> Result<(), RuntimeError> {
         let now = self.now();
         for (tenant, kept) in self.store().list_queued(KEPT_A_SWEEP).await? {
-            let is_young = kept.created_ms > now.0 - self.config().redeliver_after_ms;
+            let is_young = kept.created_ms > before;
             if is_young || kept.expires_ms <= now.0 {
                 continue;
             }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::bookmark::NewBookmark;
 use crate::error::StoreError;
+use crate::head_changes;
 use crate::idempotency::{self, Answer};
 use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key, number};
 use crate::lease::Lease;
@@ -142,7 +143,7 @@ impl Store {
         let attributes = plan
             .next
             .attributes(&lease.tenant, self.config().list_shards)?;
-        let changes = instance::changes(&lease.attributes, &attributes);
+        let changes = head_changes::changes(&lease.attributes, &attributes);
         let head = Write::Update(key, changes.clone(), ours.clone());
         match self
             .send(head, &ours, plan, &parts, &mut lease.unsure)

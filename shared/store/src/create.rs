@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use crate::commit::Commit;
+use crate::epoch::Epoch;
 use crate::error::StoreError;
 use crate::idempotency::{self, Answer};
 use crate::instance::{self, HeadItem, InstanceHead, Stored, head_key};
@@ -83,7 +84,8 @@ impl Store {
         new: &NewInstance<'_>,
         commit: &Commit,
     ) -> Result<Created, StoreError> {
-        let blank = blank(tenant, new, commit)?;
+        let mut blank = blank(tenant, new, commit)?;
+        blank.epoch = self.epoch().name();
         let mut plan = self.plan(tenant, &blank, commit, false).await?;
         for (n, claim) in new.claims.iter().enumerate() {
             let key = claim.key(tenant)?;
@@ -115,7 +117,7 @@ impl Store {
     ) -> Result<Created, StoreError> {
         let key = head_key(tenant, new.instance_id)?;
         let parts = self.parts(plan);
-        let mut free = is_free(commit.now_ms);
+        let mut free = is_free(self.epoch(), commit.now_ms);
         if parts.is_split() {
             if let Some(there) = self.put_placeholder(&key, new, commit, unsure).await? {
                 return self.found(tenant, new, commit, plan, there);
@@ -157,13 +159,19 @@ impl Store {
         let until_ms = commit
             .keep_until_ms
             .unwrap_or(commit.now_ms + PLACEHOLDER_MS);
-        let attributes = Attributes::from([
+        let mut attributes = Attributes::from([
             ("lo".to_owned(), Value::S(new.owner.to_owned())),
             ("lu".to_owned(), Value::N(until_ms)),
             ("pl".to_owned(), Value::N(1)),
             ("ttl".to_owned(), Value::N(until_ms / 1_000 + 24 * 3_600)),
         ]);
-        let free = Condition::Any(vec![is_free(commit.now_ms), is_placeholder_of(new.owner)]);
+        if let Some(epoch) = self.epoch().name() {
+            attributes.insert("le".to_owned(), Value::S(epoch));
+        }
+        let free = Condition::Any(vec![
+            is_free(self.epoch(), commit.now_ms),
+            is_placeholder_of(new.owner),
+        ]);
         let put = Write::Put(
             Item {
                 key: key.clone(),
@@ -263,6 +271,7 @@ fn blank(tenant: &Tenant, new: &NewInstance<'_>, commit: &Commit) -> Result<Stor
             journal_lines: 0,
         },
         owner: Some(new.owner.to_owned()),
+        epoch: None,
         creator: new.owner.to_owned(),
         commit_fence: 0,
         place: StatePlace::Inline(Bytes::new()),
@@ -278,10 +287,10 @@ fn blank(tenant: &Tenant, new: &NewInstance<'_>, commit: &Commit) -> Result<Stor
 }
 
 /// Whether nothing is there, or nothing but the placeholder of a create that was interrupted.
-fn is_free(now_ms: i64) -> Condition {
+fn is_free(epoch: &Epoch, now_ms: i64) -> Condition {
     let interrupted = vec![
         Condition::Has("pl".into()),
-        Condition::Below("lu".into(), now_ms),
+        epoch.is_free("lu", "le", now_ms),
     ];
     Condition::Any(vec![Condition::Absent, Condition::All(interrupted)])
 }

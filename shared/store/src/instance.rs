@@ -15,7 +15,7 @@ use crate::key_text::{part, partition, time};
 use crate::seen::Seen;
 use crate::shard;
 use crate::state::StatePlace;
-use crate::table::{Attributes, Change, Item, Key, Value};
+use crate::table::{Attributes, Item, Key, Value};
 use crate::tenant::Tenant;
 
 /// What lists show of an instance, and what a duplicate is answered with.
@@ -93,6 +93,8 @@ pub(crate) struct Stored {
     pub(crate) head: InstanceHead,
     /// Who holds the lease.
     pub(crate) owner: Option<String>,
+    /// The epoch in which it was taken, where the table has epochs.
+    pub(crate) epoch: Option<String>,
     /// Who created it: the owner's name at the create.
     pub(crate) creator: String,
     /// The fence of the last commit.
@@ -184,6 +186,9 @@ impl Stored {
         if let (Some(owner), Some(until)) = (&self.owner, head.leased_until_ms) {
             set("lo", Value::S(owner.clone()));
             set("lu", Value::N(until));
+            if let Some(epoch) = &self.epoch {
+                set("le", Value::S(epoch.clone()));
+            }
         }
         if summary.ended {
             set("en", Value::N(1));
@@ -241,25 +246,6 @@ impl Stored {
     }
 }
 
-/// Every attribute that [`Stored::attributes`] may set: what a newer build added beside them stays.
-const OURS: [&str; 27] = [
-    "su", "pn", "cn", "cf", "fe", "by", "jn", "lo", "lu", "en", "jr", "bm", "bh", "uq", "se", "sd",
-    "st", "sn", "sb", "g1p", "g1s", "g2p", "g2s", "g3p", "g3s", "pl", "ttl",
-];
-
-/// The changes that lead from one set of attributes to another.
-pub(crate) fn changes(from: &Attributes, to: &Attributes) -> Vec<Change> {
-    let set = to
-        .iter()
-        .filter(|(name, value)| from.get(*name) != Some(value))
-        .map(|(name, value)| Change::Set(name.clone(), value.clone()));
-    let removed = OURS
-        .iter()
-        .filter(|name| from.contains_key(**name) && !to.contains_key(**name));
-    set.chain(removed.map(|name| Change::Remove((*name).to_owned())))
-        .collect()
-}
-
 /// Reads a head item.
 pub(crate) fn from_item(item: &Item) -> Result<HeadItem, StoreError> {
     let what = "instance";
@@ -296,6 +282,7 @@ pub(crate) fn from_item(item: &Item) -> Result<HeadItem, StoreError> {
             journal_lines: counter("jn")?,
         },
         owner: body::text(a, "lo").map(str::to_owned),
+        epoch: body::text(a, "le").map(str::to_owned),
         creator: body::text(a, "by").unwrap_or_default().to_owned(),
         commit_fence: counter("cf")?,
         place: StatePlace::from_attributes(a)?,
@@ -309,6 +296,7 @@ pub(crate) fn from_item(item: &Item) -> Result<HeadItem, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head_changes::OURS;
 
     pub(crate) fn stored() -> Stored {
         let summary = Summary {
@@ -331,6 +319,7 @@ mod tests {
                 journal_lines: 11,
             },
             owner: Some("node-1".into()),
+            epoch: Some("e1".into()),
             creator: "node-0".into(),
             commit_fence: 8,
             place: StatePlace::Item(3),
@@ -373,28 +362,5 @@ mod tests {
                 HeadItem::Instance(Box::new(stored))
             );
         }
-    }
-
-    #[test]
-    fn changes_name_only_what_differs_and_leave_strangers_alone() {
-        let text = |t: &str| Value::S(t.to_owned());
-        let from = Attributes::from([
-            ("su".into(), text("a")),
-            ("lo".into(), text("x")),
-            ("cn".into(), text("1")),
-            ("later".into(), text("y")),
-        ]);
-        let to = Attributes::from([
-            ("su".into(), text("b")),
-            ("cn".into(), text("1")),
-            ("jr".into(), text("j")),
-        ]);
-        let expected = [
-            Change::Set("jr".into(), text("j")),
-            Change::Set("su".into(), text("b")),
-            Change::Remove("lo".into()),
-        ];
-        assert_eq!(changes(&from, &to), expected);
-        assert!(changes(&to, &to).is_empty());
     }
 }

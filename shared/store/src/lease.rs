@@ -4,6 +4,7 @@
 use bytes::Bytes;
 
 use crate::body;
+use crate::epoch::Epoch;
 use crate::error::StoreError;
 use crate::instance::{self, HeadItem, InstanceHead, Stored, head_key, number};
 use crate::store::Store;
@@ -18,7 +19,7 @@ pub struct Acquire<'a> {
     /// Who takes it: a name that nobody else uses and that is used for one burst only, such as node and counter.
     /// It is how a repeat after a lost answer knows its own lease.
     pub owner: &'a str,
-    /// Now, in ms since 1970. A lease whose end is before it is free.
+    /// Now, in ms since 1970. A lease whose end is before it is free, and so is one of another epoch.
     pub now_ms: i64,
     /// Until when to have it.
     pub until_ms: i64,
@@ -142,12 +143,13 @@ impl Store {
         acquire: &Acquire<'_>,
     ) -> Result<Acquired, StoreError> {
         let key = head_key(tenant, acquire.instance_id)?;
-        let changes = [
+        let mut changes = vec![
             Change::Set("lo".into(), Value::S(acquire.owner.to_owned())),
             Change::Set("lu".into(), Value::N(acquire.until_ms)),
             Change::Add("fe".into(), 1),
         ];
-        let condition = acquire.condition();
+        changes.extend(self.epoch().stamp("le"));
+        let condition = acquire.condition(self.epoch());
         let durability = self.config().lease_durability;
         let update = || self.table().update(&key, &changes, &condition, durability);
         let updated = match update().await {
@@ -163,13 +165,13 @@ impl Store {
                 let ours = body::text(a, "lo") == Some(acquire.owner)
                     && body::number(a, "lu") == Some(acquire.until_ms);
                 if !ours {
-                    return acquire.why_refused(&item);
+                    return acquire.why_refused(&item, self.epoch());
                 }
                 item
             }
         };
         let HeadItem::Instance(stored) = instance::from_item(&item)? else {
-            return acquire.why_refused(&item);
+            return acquire.why_refused(&item, self.epoch());
         };
         let mut lease = Lease {
             tenant: tenant.clone(),
@@ -215,11 +217,8 @@ impl Store {
     /// [`StoreError`]
     pub async fn release(&self, lease: &mut Lease) -> Result<(), StoreError> {
         if lease.held {
-            self.change_lease(
-                lease,
-                &[Change::Remove("lo".into()), Change::Remove("lu".into())],
-            )
-            .await?;
+            let back = ["lo", "lu", "le"].map(|name| Change::Remove(name.into()));
+            self.change_lease(lease, &back).await?;
             lease.held = false;
         }
         Ok(())
@@ -254,13 +253,10 @@ impl Lease {
 }
 
 impl Acquire<'_> {
-    fn condition(&self) -> Condition {
+    fn condition(&self, epoch: &Epoch) -> Condition {
         let mut all = vec![
             Condition::Has("su".into()),
-            Condition::Any(vec![
-                Condition::Lacks("lu".into()),
-                Condition::Below("lu".into(), self.now_ms),
-            ]),
+            epoch.is_free("lu", "le", self.now_ms),
         ];
         if !self.reopens {
             all.push(Condition::Lacks("en".into()));
@@ -281,12 +277,13 @@ impl Acquire<'_> {
     }
 
     /// What the head says to those who do not get the lease. What will not change by waiting comes first.
-    fn why_refused(&self, item: &Item) -> Result<Acquired, StoreError> {
+    fn why_refused(&self, item: &Item, epoch: &Epoch) -> Result<Acquired, StoreError> {
         let stored = match instance::from_item(item)? {
             HeadItem::Tombstone => return Ok(Acquired::Deleted),
             HeadItem::Placeholder { until_ms } => {
+                let is_held = epoch.is_held_in(&item.attributes, "le");
                 return Ok(Acquired::Busy {
-                    until_ms,
+                    until_ms: until_ms * i64::from(is_held),
                     head: None,
                 });
             }

@@ -204,11 +204,17 @@ impl Store {
             cursor,
         };
         let page = self.table().query(&query).await?;
+        let read = |item: Item| {
+            let is_held = self.epoch().is_held_in(&item.attributes, "he");
+            let mut row = from_item(item)?;
+            row.held_until_ms *= i64::from(is_held);
+            Ok(row)
+        };
         let rows = page
             .items
             .into_iter()
-            .map(from_item)
-            .collect::<Result<_, _>>()?;
+            .map(read)
+            .collect::<Result<_, StoreError>>()?;
         Ok(OutboxPage {
             rows,
             cursor: page.cursor,
@@ -263,13 +269,11 @@ impl Store {
         now_ms: i64,
         until_ms: i64,
     ) -> Result<bool, StoreError> {
-        let hold = [Change::Set("hu".into(), Value::N(until_ms))];
+        let mut hold = vec![Change::Set("hu".into(), Value::N(until_ms))];
+        hold.extend(self.epoch().stamp("he"));
         let free = Condition::All(vec![
             Condition::Exists,
-            Condition::Any(vec![
-                Condition::Lacks("hu".into()),
-                Condition::Below("hu".into(), now_ms),
-            ]),
+            self.epoch().is_free("hu", "he", now_ms),
         ]);
         let durability = self.config().lease_durability;
         let updated = self

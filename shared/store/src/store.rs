@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::blobs::Blobs;
 use crate::config::StoreConfig;
+use crate::epoch::Epoch;
 use crate::error::StoreError;
 use crate::send::refused_without_reason;
 use crate::table::{Table, Write, Written};
@@ -14,6 +15,7 @@ pub struct Store {
     table: Arc<dyn Table>,
     blobs: Option<Arc<dyn Blobs>>,
     config: Arc<StoreConfig>,
+    epoch: Epoch,
 }
 
 impl Store {
@@ -24,6 +26,7 @@ impl Store {
             table,
             blobs: None,
             config: Arc::new(config),
+            epoch: Epoch::default(),
         }
     }
 
@@ -32,6 +35,24 @@ impl Store {
     pub fn with_blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
         self.blobs = Some(blobs);
         self
+    }
+
+    /// The same store in an epoch: this process has the table for itself, so that whatever another epoch holds is
+    /// free. `name`: another one at each opening of the table.
+    #[must_use]
+    pub fn with_epoch(mut self, name: &str) -> Self {
+        self.epoch = Epoch::new(name);
+        self
+    }
+
+    /// Whether it is in an epoch: then nobody else is at work, and whoever was before is gone.
+    #[must_use]
+    pub fn has_epoch(&self) -> bool {
+        self.epoch.name().is_some()
+    }
+
+    pub(crate) fn epoch(&self) -> &Epoch {
+        &self.epoch
     }
 
     /// The table underneath.

@@ -13,6 +13,7 @@ mod commit;
 mod cost;
 mod create;
 mod definitions;
+mod epoch;
 mod journal;
 mod layout;
 mod lease;

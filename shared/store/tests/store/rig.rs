@@ -229,6 +229,16 @@ pub(crate) fn event_bookmark(id: &str, hash: &str) -> NewBookmark {
 }
 
 impl Rig {
+    /// The same table as a process sees it that has opened it for itself.
+    pub(crate) fn in_epoch(&self, name: &str) -> Self {
+        Self {
+            table: self.table.clone(),
+            blobs: self.blobs.clone(),
+            store: self.store.clone().with_epoch(name),
+            tenant: self.tenant.clone(),
+        }
+    }
+
     /// What is to happen to the next calls that write.
     pub(crate) fn faults(&self, faults: &[Fault]) {
         *self.table.faults.lock().unwrap() = faults.iter().copied().collect();

@@ -1,0 +1,145 @@
+//! Epochs: what a process held that had the table for itself is free as soon as another one has it.
+
+use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::create::{Created, NewInstance};
+use dormouse_store::lease::Acquired;
+use dormouse_store::outbox::Effect;
+
+use crate::rig::{Fault, bookmark, commit, event_bookmark, now, rig, rig_with};
+
+#[test]
+fn a_lease_of_another_epoch_is_free_and_its_holder_cannot_commit() {
+    let rig = rig();
+    let first = rig.in_epoch("first");
+    first.create("i", &commit("s"));
+    let mut dead = first.acquire("i", "dead", 2_000);
+    assert!(
+        matches!(
+            first.try_acquire("i", "b", 2_001, None),
+            Acquired::Busy { .. }
+        ),
+        "within an epoch a lease is a lease"
+    );
+    let second = rig.in_epoch("second");
+    let mut lease = second.acquire("i", "alive", 2_001);
+    assert_eq!(lease.fence(), dead.fence() + 1);
+    assert!(matches!(
+        second.try_acquire("i", "b", 2_002, None),
+        Acquired::Busy { .. }
+    ));
+    assert!(matches!(
+        first.commit(&mut dead, &commit("late")),
+        Committed::Lost(_)
+    ));
+    assert!(matches!(
+        second.commit(&mut lease, &commit("t")),
+        Committed::Done(_)
+    ));
+    assert_eq!(second.state("i"), "t");
+}
+
+#[test]
+fn a_lease_that_a_create_or_a_commit_keeps_belongs_to_its_epoch_too() {
+    let rig = rig();
+    let keep = |state| Commit {
+        keep_until_ms: Some(90_000),
+        ..commit(state)
+    };
+    let first = rig.in_epoch("first");
+    first.create("i", &keep("s"));
+    assert!(matches!(
+        first.try_acquire("i", "b", 2_000, None),
+        Acquired::Busy { .. }
+    ));
+    let second = rig.in_epoch("second");
+    let mut lease = second.acquire("i", "b", 2_000);
+    second.commit(&mut lease, &keep("t"));
+    assert!(matches!(
+        second.try_acquire("i", "c", 2_000, None),
+        Acquired::Busy { .. }
+    ));
+    rig.in_epoch("third").acquire("i", "c", 2_000);
+}
+
+#[test]
+fn a_lease_without_an_epoch_is_free_in_one_and_one_in_an_epoch_holds_outside() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    rig.acquire("i", "older build", 2_000);
+    let mut lease = rig.in_epoch("first").acquire("i", "a", 2_000);
+    assert!(matches!(
+        rig.try_acquire("i", "b", 2_001, None),
+        Acquired::Busy { .. }
+    ));
+    now(rig.store.release(&mut lease)).unwrap();
+    rig.acquire("i", "b", 2_001);
+}
+
+#[test]
+fn a_delivery_held_in_another_epoch_may_be_made() {
+    let rig = rig();
+    let effect = Effect {
+        id: "0".into(),
+        body: "x".into(),
+    };
+    let with_effect = Commit {
+        effects: vec![effect],
+        ..commit("s")
+    };
+    let first = rig.in_epoch("first");
+    let (_, keys) = first.create("i", &with_effect);
+    let shard_of = |rig: &crate::rig::Rig| {
+        let shards = 0..rig.store.outbox_shards();
+        let rows = shards.flat_map(|shard| {
+            now(rig.store.list_outbox(shard, 9_999, 10, None))
+                .unwrap()
+                .rows
+        });
+        rows.collect::<Vec<_>>()
+    };
+    assert!(now(first.store.hold_outbox(&keys[0], 1_000, 90_000)).unwrap());
+    assert!(!now(first.store.hold_outbox(&keys[0], 1_001, 90_000)).unwrap());
+    assert_eq!(shard_of(&first)[0].held_until_ms, 90_000);
+    let second = rig.in_epoch("second");
+    assert_eq!(shard_of(&second)[0].held_until_ms, 0);
+    assert!(now(second.store.hold_outbox(&keys[0], 1_001, 80_000)).unwrap());
+    assert_eq!(shard_of(&second)[0].held_until_ms, 80_000);
+}
+
+#[test]
+fn a_create_cut_off_in_another_epoch_is_not_waited_for() {
+    let rig = rig_with(|config| config.writes_max = 10);
+    let large = Commit {
+        bookmarks_added: (0..30)
+            .map(|n| event_bookmark(&format!("b{n}"), "H"))
+            .chain([bookmark("direct")])
+            .collect(),
+        ..commit("s")
+    };
+    let first = rig.in_epoch("first");
+    // The process dies after the placeholder.
+    first.faults(&[vec![Fault::None], vec![Fault::LoseCall; 50]].concat());
+    let dead = NewInstance {
+        instance_id: "i",
+        owner: "dead",
+        claims: &[],
+    };
+    now(first.store.create(&first.tenant, &dead, &large)).unwrap_err();
+    first.faults(&[]);
+    assert!(matches!(
+        first.try_acquire("i", "a", 2_000, None),
+        Acquired::Busy { until_ms, head: None } if until_ms > 2_000
+    ));
+    let second = rig.in_epoch("second");
+    assert!(matches!(
+        second.try_acquire("i", "a", 2_000, None),
+        Acquired::Busy {
+            until_ms: 0,
+            head: None
+        }
+    ));
+    assert!(matches!(
+        second.try_create("i", &large),
+        Created::Done { .. }
+    ));
+}
