@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::process::{Server, example, folder, run};
+use crate::process::{Server, example, folder, run, run_with};
 
 #[test]
 fn wrong_words_are_told_with_what_would_be_right() {
@@ -30,6 +30,33 @@ fn wrong_words_are_told_with_what_would_be_right() {
         .ended(2)
         .complains("/no/such/file");
     run(["--help"]).ended(0).says("Exit codes:");
+}
+
+#[test]
+fn a_dynamodb_table_that_cannot_be_used_is_told_with_what_would_help() {
+    run(["serve", "--create-table"])
+        .ended(2)
+        .complains("add --table dynamodb");
+    let dynamodb = |more: &[&'static str]| [&["serve", "--table", "dynamodb"], more].concat();
+    run(dynamodb(&[])).ended(2).complains("DORMOUSE_TABLE");
+    run(dynamodb(&["--table-name", "x", "--max-data-mb", "1"]))
+        .ended(2)
+        .complains("leave it out");
+    let ran = run_with(
+        dynamodb(&["--table-name", "x", "--port", "0"]),
+        &[
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+            ("AWS_REGION", "eu-central-1"),
+            ("AWS_ACCESS_KEY_ID", "any"),
+            ("AWS_SECRET_ACCESS_KEY", "thing"),
+        ],
+    );
+    if cfg!(feature = "aws") {
+        ran.ended(6)
+            .complains("`x` at http://127.0.0.1:9 does not answer");
+    } else {
+        ran.ended(2).complains("--features aws");
+    }
 }
 
 #[test]

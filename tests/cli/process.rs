@@ -48,7 +48,13 @@ impl Ran {
 /// The binary with an environment of the test's own.
 pub(crate) fn dormouse() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dormouse"));
-    for name in ["DORMOUSE_URL", "DORMOUSE_DATA", "DORMOUSE_LOG"] {
+    for name in [
+        "DORMOUSE_URL",
+        "DORMOUSE_DATA",
+        "DORMOUSE_LOG",
+        "DORMOUSE_TABLE",
+        "DORMOUSE_BUCKET",
+    ] {
         command.env_remove(name);
     }
     command.env("NO_COLOR", "1").stdin(Stdio::null());
@@ -57,7 +63,17 @@ pub(crate) fn dormouse() -> Command {
 
 /// Runs a command to its end.
 pub(crate) fn run<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Ran {
-    let output = dormouse().args(args).output().unwrap();
+    run_with(args, &[])
+}
+
+/// Runs a command to its end, with more variables.
+pub(crate) fn run_with<S: AsRef<std::ffi::OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    variables: &[(&str, &str)],
+) -> Ran {
+    let command = &mut dormouse();
+    let command = command.args(args).envs(variables.iter().copied());
+    let output = command.output().unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).unwrap(),

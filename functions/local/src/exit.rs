@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Conflict = 4,
     /// There is no such definition, instance or task.
     NotFound = 5,
-    /// The data folder cannot be used: damaged, or the disk is full.
+    /// The data folder or the table cannot be used: damaged, full, or not there.
     Storage = 6,
 }
 
@@ -28,7 +28,7 @@ Exit codes:
   3  no server answers
   4  not now: resumed already, in progress, refused while another runs, a port or data folder in use
   5  no such definition, instance or task
-  6  the data folder cannot be used: it is damaged, or the disk is full";
+  6  the data folder or the table cannot be used: it is damaged, full, or not there";
 
 impl Exit {
     /// What an HTTP status of the server means for the exit code.

@@ -1,5 +1,5 @@
-//! The ports in one process: durable embedded table, large states as files, timers, background work, broadcast
-//! between nodes.
+//! The ports in one process: durable embedded table, large states as files, background work, broadcast between nodes.
+//! Timers and sweeps serve any table, also one that several processes share.
 //!
 //! A queue is missing on purpose: the process handles its messages itself, and the outbox is their durability.
 
@@ -7,6 +7,7 @@ mod background;
 mod blobs;
 mod broadcast;
 mod clock;
+mod pace;
 mod scheduler;
 mod sweeper;
 mod table;
@@ -17,6 +18,6 @@ pub use blobs::FileBlobs;
 pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
 pub use clock::SystemClock;
 pub use scheduler::TableScheduler;
-pub use sweeper::sweep;
+pub use sweeper::{sweep, sweep_shared};
 pub use table::{EmbeddedTable, Options};
 pub use timers::TimerDriver;

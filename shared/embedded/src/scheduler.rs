@@ -12,11 +12,14 @@ use dormouse_store::table::Write;
 use dormouse_store::timer::Timer as Row;
 use tokio::sync::Notify;
 
+use crate::pace::Pace;
+
 /// Timers in the table of a store. Clones wake the same driver.
 #[derive(Clone)]
 pub struct TableScheduler {
     store: Store,
     alarm: Arc<Alarm>,
+    pace: Arc<Pace>,
 }
 
 /// When the driver means to look next, and how to make it look earlier.
@@ -58,12 +61,24 @@ impl Alarm {
 }
 
 impl TableScheduler {
-    /// Timers in the table of the store.
+    /// Timers in the table of the store, which no other process has.
     #[must_use]
     pub fn new(store: Store) -> Self {
+        Self::with(store, Pace::Alone)
+    }
+
+    /// Timers in the table of the store, which other processes may have too. `seed`: a random number of this
+    /// process.
+    #[must_use]
+    pub fn shared(store: Store, seed: u64) -> Self {
+        Self::with(store, Pace::shared(seed))
+    }
+
+    fn with(store: Store, pace: Pace) -> Self {
         Self {
             store,
             alarm: Arc::new(Alarm::new()),
+            pace: Arc::new(pace),
         }
     }
 
@@ -73,6 +88,15 @@ impl TableScheduler {
 
     pub(crate) fn alarm(&self) -> &Alarm {
         &self.alarm
+    }
+
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    fn is_set(&self, timer: &Timer) {
+        self.pace.set(timer);
+        self.alarm.due(timer.due.0);
     }
 }
 
@@ -89,7 +113,7 @@ fn row(timer: &Timer) -> Result<Row, PortError> {
 impl Scheduler for TableScheduler {
     async fn schedule(&self, timer: &Timer) -> Result<(), PortError> {
         self.store.set_timer(&row(timer)?).await?;
-        self.alarm.due(timer.due.0);
+        self.is_set(timer);
         Ok(())
     }
 
@@ -102,7 +126,7 @@ impl Scheduler for TableScheduler {
     }
 
     fn committed(&self, timer: &Timer) {
-        self.alarm.due(timer.due.0);
+        self.is_set(timer);
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {

@@ -1,6 +1,6 @@
 //! Firing the timers of the table when they are due: one loop per process, asleep until the next one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use dormouse_store::timer::Timer as Row;
 use tokio::sync::watch;
 
 use crate::background::TokioBackground;
+use crate::pace::{TimerKey, key};
 use crate::scheduler::TableScheduler;
 
 /// The most timers that fire at once. Those that are due beyond it wait their turn.
@@ -26,15 +27,6 @@ const AGAIN_MS: i64 = 500;
 
 /// How often a timer that fails is tried before it becomes a dead letter.
 const ATTEMPTS_MAX: u32 = 10;
-
-/// How long to sleep at most, in ms: the system's clock may be set forward meanwhile.
-const SLEEP_MS_MAX: i64 = 60_000;
-
-/// How far ahead to look, in ms: a hundred years.
-const HORIZON_MS: i64 = 100 * 365 * 24 * 3_600_000;
-
-/// Which timer: when it is due, whose it is, its id.
-type TimerKey = (i64, String, String);
 
 /// Fires the timers of a table on the nodes of this process, in turn.
 pub struct TimerDriver {
@@ -96,13 +88,21 @@ impl TimerDriver {
                     self.clock.now().0 + AGAIN_MS
                 }
             };
+            let pace = self.scheduler.pace();
+            let now = self.clock.now().0;
+            // What is due later than the next look by itself need not wake anybody.
+            let next = next.min(now + pace.sleep_ms_max());
             self.scheduler.alarm().set(next);
-            let ms = (next - self.clock.now().0)
-                .clamp(0, SLEEP_MS_MAX)
-                .unsigned_abs();
+            let rest = Duration::from_millis(pace.sleep_ms_min().unsigned_abs());
+            let ms = (next - now - pace.sleep_ms_min()).max(0).unsigned_abs();
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(ms)) => {}
-                () = self.scheduler.alarm().changed() => {}
+                () = async {
+                    tokio::time::sleep(rest).await;
+                    tokio::select! {
+                        () = tokio::time::sleep(Duration::from_millis(ms)) => {}
+                        () = self.scheduler.alarm().changed() => {}
+                    }
+                } => {}
                 _ = stop.wait_for(|stop| *stop) => return,
             }
         }
@@ -110,6 +110,7 @@ impl TimerDriver {
 
     /// Fires what is due, and tells when to look again.
     async fn look(&self, turn: &mut usize) -> Result<i64, StoreError> {
+        let pace = self.scheduler.pace();
         let (firing, waiting) = counts(&lock(&self.under_way));
         let mut room = FIRING_MAX.saturating_sub(firing);
         // One row more than may be touched, so that the next one is among them.
@@ -117,16 +118,19 @@ impl TimerDriver {
         let wanted = wanted.min(ROWS_MAX);
         let now = self.clock.now().0;
         let store = self.scheduler.store();
-        let rows = store.timers_due(now + HORIZON_MS, wanted).await?;
-        let mut next = if rows.len() < wanted as usize {
-            i64::MAX
-        } else {
-            now + AGAIN_MS
-        };
+        let rows = store.timers_due(now + pace.horizon_ms(), wanted).await?;
+        pace.tidy(now);
+        let is_all = rows.len() < wanted as usize;
+        self.forget_gone(&rows, is_all, now);
+        let mut next = if is_all { i64::MAX } else { now + AGAIN_MS };
         for row in rows {
-            if row.due_ms > now {
-                next = row.due_ms;
+            if row.due_ms > next {
                 break;
+            }
+            let fires_ms = pace.fires_ms(&row);
+            if fires_ms > now {
+                next = next.min(fires_ms);
+                continue;
             }
             let attempts = match lock(&self.under_way).get(&key(&row)) {
                 Some(State::Firing { .. }) => continue,
@@ -136,14 +140,35 @@ impl TimerDriver {
             };
             if room == 0 {
                 // Those that end wake this loop.
-                next = now + AGAIN_MS;
+                next = next.min(now + AGAIN_MS);
                 break;
             }
             room -= 1;
             *turn += 1;
             self.fire(row, attempts, *turn);
         }
-        Ok(self.soonest_again().map_or(next, |at| at.min(next)))
+        // One whose time has come and that was not fired now found no room.
+        let again = self.soonest_again().map(|at| match at > now {
+            true => at,
+            false => now + AGAIN_MS,
+        });
+        Ok(again.map_or(next, |at| at.min(next)))
+    }
+
+    /// Drops what is to be tried again and has no row any more: somebody else was done with it.
+    fn forget_gone(&self, rows: &[Row], is_all: bool, now_ms: i64) {
+        let there: BTreeSet<TimerKey> = rows.iter().map(key).collect();
+        let seen_until_ms = if is_all {
+            i64::MAX
+        } else {
+            rows.last().map_or(i64::MIN, |row| row.due_ms)
+        };
+        lock(&self.under_way).retain(|key, state| match state {
+            State::Firing { .. } => true,
+            State::Again { at_ms, .. } => {
+                *at_ms > now_ms || key.0 >= seen_until_ms || there.contains(key)
+            }
+        });
     }
 
     fn soonest_again(&self) -> Option<i64> {
@@ -254,11 +279,37 @@ async fn bury(runtime: &Runtime, row: &Row, reason: String) -> Result<(), Runtim
     Ok(())
 }
 
-fn key(row: &Row) -> TimerKey {
-    (row.due_ms, row.tenant.as_str().to_owned(), row.id.clone())
-}
-
 /// A thread that died holding the lock has left whole entries only.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_store::config::StoreConfig;
+    use dormouse_store::{MemoryTable, Store};
+    use tokio::runtime::Handle;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[tokio::test]
+    async fn what_somebody_else_was_done_with_is_not_tried_again() {
+        let store = Store::new(Arc::new(MemoryTable::new()), StoreConfig::embedded());
+        let driver = TimerDriver::new(
+            TableScheduler::new(store),
+            Vec::new(),
+            Arc::new(SystemClock),
+            TokioBackground::new(Handle::current()),
+        );
+        let again = |at_ms| State::Again { at_ms, attempts: 1 };
+        let key = |id: &str| (1, "default".to_owned(), id.to_owned());
+        lock(&driver.under_way).insert(key("gone"), again(2));
+        assert_eq!(driver.look(&mut 0).await.unwrap(), i64::MAX);
+        assert!(lock(&driver.under_way).is_empty());
+
+        let later = driver.clock.now().0 + 60_000;
+        lock(&driver.under_way).insert(key("later"), again(later));
+        assert_eq!(driver.look(&mut 0).await.unwrap(), later);
+    }
 }

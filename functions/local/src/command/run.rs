@@ -2,7 +2,7 @@
 
 mod narrator;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::screen::Screen;
-use crate::server::{Host, HostConfig, Stop, stop_signal};
+use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
 use narrator::Narrator;
 
 /// What to run.
@@ -67,7 +67,7 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
         .map_err(system)?;
     runtime.block_on(async {
         let narrator = Arc::new(Narrator::new(Screen::new(screen.is_json())));
-        let host = open(&args, &data, &narrator)?;
+        let host = open(&args, data, &narrator).await?;
         let mut request = StartRequest::new(DefinitionHandle::published(""));
         request.input = input;
         request.correlation_id = args.correlation.clone();
@@ -85,10 +85,12 @@ fn system(error: std::io::Error) -> Failure {
     Failure::new(Exit::Failed, "system", format!("cannot begin: {error}"))
 }
 
-fn open(args: &RunArgs, data: &Path, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
+async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
     Host::open(HostConfig {
-        data: data.to_owned(),
-        data_bytes_max: None,
+        place: Place::Folder {
+            data,
+            bytes_max: None,
+        },
         nodes: 1,
         reach: if args.allow_private_egress {
             Reach::Anywhere
@@ -97,6 +99,7 @@ fn open(args: &RunArgs, data: &Path, narrator: &Arc<Narrator>) -> Result<Host, F
         },
         observer: Some(Arc::clone(narrator) as _),
     })
+    .await
 }
 
 async fn go(

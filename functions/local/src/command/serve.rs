@@ -1,6 +1,7 @@
 //! `dormouse serve`
 
-use std::path::PathBuf;
+mod place;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use dormouse_telemetry::{LogFormat, Registry, begin_log};
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
+use self::place::PlaceArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -23,14 +25,8 @@ const REQUESTS_S: u64 = 30;
 /// How to serve.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where everything is kept; created if it is missing
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "DORMOUSE_DATA",
-        default_value = "dormouse-data"
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    place: PlaceArgs,
     /// The port of the first node; the others follow. 0 takes any that is free
     #[arg(long, short, default_value_t = 7070)]
     port: u16,
@@ -43,9 +39,6 @@ pub(crate) struct ServeArgs {
     /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
     #[arg(long)]
     allow_private_egress: bool,
-    /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
-    #[arg(long, value_name = "MB")]
-    max_data_mb: Option<u64>,
     /// Do not write what workflows write with WriteLine
     #[arg(long, short)]
     quiet: bool,
@@ -87,8 +80,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let is_json = screen.is_json();
     let console = Console::new(move |spoken| speak(is_json, spoken));
     let host = Host::open(HostConfig {
-        data: args.data.clone(),
-        data_bytes_max: args.max_data_mb.map(|mb| mb.saturating_mul(1 << 20)),
+        place: args.place.place()?,
         nodes: args.nodes,
         reach: if args.allow_private_egress {
             Reach::Anywhere
@@ -96,7 +88,8 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
             Reach::Public
         },
         observer: (!args.quiet).then(|| Arc::new(console) as _),
-    })?;
+    })
+    .await?;
     let config = HttpConfig {
         is_local: listeners.are_local(),
         ..HttpConfig::default()
@@ -132,16 +125,21 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, screen: &Screen) {
         .iter()
         .map(|address| format!("http://{address}"))
         .collect();
-    screen.value(&json!({ "urls": urls, "data": args.data }));
+    let (kind, place) = args.place.shown();
+    screen.value(&json!({ "urls": urls, kind: place }));
     let first = urls.first().map(String::as_str).unwrap_or_default();
     let url = match args.port {
         7070 => String::new(),
         _ => format!(" --url {first}"),
     };
-    let data = args.data.display();
     screen.line(format!(
-        "Dormouse listens at {} and keeps everything in {data}",
-        urls.join(", ")
+        "Dormouse listens at {} and keeps everything in {}{place}",
+        urls.join(", "),
+        if kind == "table" {
+            "the DynamoDB table "
+        } else {
+            ""
+        },
     ));
     screen.line(format!(
         "  publish a workflow: dormouse publish functions/local/examples{url}"

@@ -1,16 +1,29 @@
 //! Opening the data folder, and what is told when it cannot be used.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use dormouse_embedded::{EmbeddedTable, Options};
+use dormouse_embedded::{EmbeddedTable, FileBlobs, Options, TableScheduler};
 use dormouse_runtime::TableError;
+use dormouse_runtime::port::Clock;
+use dormouse_store::Store;
+use dormouse_store::config::StoreConfig;
 
+use super::storage::Storage;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// How long a lease is on one machine, in ms. A restart makes an end of all of them.
+const LEASE_MS: i64 = 5_000;
+
 /// Opens the table of a data folder; both are created where they are missing.
-pub(super) fn open(folder: &Path, size_bytes_max: Option<u64>) -> Result<EmbeddedTable, Failure> {
-    EmbeddedTable::open_with(folder, Options { size_bytes_max }).map_err(|error| {
+pub(super) fn open(
+    folder: &Path,
+    size_bytes_max: Option<u64>,
+    clock: &dyn Clock,
+) -> Result<Storage, Failure> {
+    let table = EmbeddedTable::open_with(folder, Options { size_bytes_max });
+    let table = Arc::new(table.map_err(|error| {
         let (exit, code) = match &error {
             TableError::InUse(_) => (Exit::Conflict, "folderInUse"),
             TableError::Full(_) => (Exit::Storage, "diskFull"),
@@ -22,5 +35,15 @@ pub(super) fn open(folder: &Path, size_bytes_max: Option<u64>) -> Result<Embedde
             | TableError::Unusable(..) => (Exit::Storage, "folderUnusable"),
         };
         Failure::new(exit, code, error.to_string())
+    })?);
+    let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
+        .with_blobs(Arc::new(FileBlobs::new(folder)))
+        // The folder's lock says that whoever had it before is gone.
+        .with_epoch(&format!("{:016x}", clock.random()));
+    Ok(Storage {
+        scheduler: TableScheduler::new(store.clone()),
+        store,
+        lease_ms: LEASE_MS,
+        embedded: Some(table),
     })
 }

@@ -1,39 +1,30 @@
 //! The nodes and what they share: the table, the timers, the sweep.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_embedded::{
-    EmbeddedTable, FileBlobs, SystemClock, TableScheduler, TimerDriver, TokioBackground,
-    node_broadcasts, sweep,
+    SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep, sweep_shared,
 };
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Broadcast, Clock, Metrics, Observer, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
 use dormouse_telemetry::Registry;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::folder;
+use super::storage::{Place, Storage};
 use crate::failure::Failure;
-
-/// How long a lease is on one machine, in ms. Short: after a kill -9 nobody else can tell that its holder is gone.
-const LEASE_MS: i64 = 5_000;
 
 /// How long a drain waits for work that nobody waits for, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
 
 /// What a host runs.
 pub(crate) struct HostConfig {
-    /// The data folder.
-    pub(crate) data: PathBuf,
-    /// The most bytes that the table may grow to. `None`: as the disk allows.
-    pub(crate) data_bytes_max: Option<u64>,
+    /// Where everything is kept.
+    pub(crate) place: Place,
     /// How many nodes.
     pub(crate) nodes: u16,
     /// How far the HTTP requests of workflows may reach.
@@ -49,18 +40,15 @@ pub(crate) struct Host {
     background: TokioBackground,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
-    table: Arc<EmbeddedTable>,
+    storage: Storage,
 }
 
 impl Host {
-    /// Opens the data folder and begins. To be called on a tokio runtime.
-    pub(crate) fn open(config: HostConfig) -> Result<Self, Failure> {
-        let table = Arc::new(folder::open(&config.data, config.data_bytes_max)?);
-        let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
-            .with_blobs(Arc::new(FileBlobs::new(&config.data)));
-        let background = TokioBackground::new(Handle::current());
+    /// Opens the place and begins. To be called on a tokio runtime.
+    pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let scheduler = TableScheduler::new(store.clone());
+        let storage = Storage::open(&config.place, &*clock).await?;
+        let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
         let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
@@ -75,7 +63,7 @@ impl Host {
             let ports = Ports {
                 clock: Arc::clone(&clock),
                 background: Arc::new(background.clone()),
-                scheduler: Arc::new(scheduler.clone()),
+                scheduler: Arc::new(storage.scheduler.clone()),
                 http_caller: Arc::clone(&caller) as _,
                 queue: None,
                 bus: None,
@@ -84,18 +72,23 @@ impl Host {
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
-            settings.lease_ms = LEASE_MS;
-            let node = Runtime::new(store.clone(), ports, Arc::clone(&expressions), settings);
+            settings.lease_ms = storage.lease_ms;
+            let store = storage.store.clone();
+            let node = Runtime::new(store, ports, Arc::clone(&expressions), settings);
             if others {
                 tasks.spawn(queue.run(node.clone(), stopped.clone()));
             }
             nodes.push(node);
             registries.push(registry);
         }
+        let scheduler = storage.scheduler.clone();
         let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
         tasks.spawn(timers.run(stopped.clone()));
-        if let Some(first) = nodes.first() {
-            tasks.spawn(sweep(first.clone(), Arc::clone(&table), stopped));
+        if let Some(first) = nodes.first().cloned() {
+            match &storage.embedded {
+                Some(table) => tasks.spawn(sweep(first, Arc::clone(table), stopped)),
+                None => tasks.spawn(sweep_shared(first, stopped)),
+            };
         }
         Ok(Self {
             nodes,
@@ -103,7 +96,7 @@ impl Host {
             background,
             stop,
             tasks,
-            table,
+            storage,
         })
     }
 
@@ -138,6 +131,6 @@ impl Host {
             );
         }
         drop(self.nodes);
-        drop(self.table);
+        drop(self.storage);
     }
 }

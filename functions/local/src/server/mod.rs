@@ -1,12 +1,16 @@
-//! The server: N nodes in this process over one embedded table.
+//! The server: N nodes in this process over one table, which is in this process too or in DynamoDB.
 
 mod console;
+#[cfg(feature = "aws")]
+mod dynamo;
 mod folder;
 mod host;
 mod listener;
 mod signal;
+mod storage;
 
 pub(crate) use console::{Console, Spoken};
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
 pub(crate) use signal::{Stop, stop_signal};
+pub(crate) use storage::Place;

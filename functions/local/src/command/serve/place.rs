@@ -1,0 +1,81 @@
+//! The options that say where everything is kept.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::server::Place;
+
+/// Where everything is kept.
+#[derive(Debug, Args)]
+pub(super) struct PlaceArgs {
+    /// Where everything is kept; created if it is missing
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "DORMOUSE_DATA",
+        default_value = "dormouse-data"
+    )]
+    data: PathBuf,
+    /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
+    #[arg(long, value_name = "MB")]
+    max_data_mb: Option<u64>,
+    /// The kind of table: in the data folder, for this process alone, or one of DynamoDB, for many
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Embedded)]
+    table: Kind,
+    /// The DynamoDB table. Region, credentials and endpoint are found as by every AWS tool
+    #[arg(long, value_name = "NAME", env = "DORMOUSE_TABLE")]
+    table_name: Option<String>,
+    /// Make the DynamoDB table if there is none
+    #[arg(long)]
+    create_table: bool,
+    /// The S3 bucket for states that are too large for DynamoDB
+    #[arg(long, value_name = "NAME", env = "DORMOUSE_BUCKET")]
+    bucket: Option<String>,
+}
+
+/// The kinds of table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Embedded,
+    Dynamodb,
+}
+
+impl PlaceArgs {
+    /// The place, if the options go together.
+    pub(super) fn place(&self) -> Result<Place, Failure> {
+        let wrong = |message: &str| Failure::new(Exit::BadInput, "badOptions", message);
+        match self.table {
+            Kind::Embedded if self.create_table => {
+                Err(wrong("--create-table is about a DynamoDB table")
+                    .help("add --table dynamodb, or leave it out"))
+            }
+            Kind::Embedded => Ok(Place::Folder {
+                data: self.data.clone(),
+                bytes_max: self.max_data_mb.map(|mb| mb.saturating_mul(1 << 20)),
+            }),
+            Kind::Dynamodb if self.max_data_mb.is_some() => {
+                Err(wrong("--max-data-mb is about the data folder")
+                    .help("leave it out: DynamoDB has no such limit"))
+            }
+            Kind::Dynamodb => Ok(Place::Dynamo {
+                table: self.table_name.clone().ok_or_else(|| {
+                    wrong("which DynamoDB table? It has no name yet")
+                        .help("name it with --table-name or DORMOUSE_TABLE")
+                })?,
+                is_made: self.create_table,
+                bucket: self.bucket.clone(),
+            }),
+        }
+    }
+
+    /// The kind of place and its name, for the first line of a server.
+    pub(super) fn shown(&self) -> (&'static str, String) {
+        match (self.table, &self.table_name) {
+            (Kind::Dynamodb, Some(name)) => ("table", name.clone()),
+            (Kind::Embedded | Kind::Dynamodb, _) => ("data", self.data.display().to_string()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Where everything is kept, opened: the store, the timers that lie in it, and what its kind asks of the nodes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dormouse_embedded::{EmbeddedTable, TableScheduler};
+use dormouse_runtime::port::Clock;
+use dormouse_store::Store;
+
+use super::folder;
+use crate::failure::Failure;
+
+/// Where everything is kept.
+pub(crate) enum Place {
+    /// In a folder that this process has for itself.
+    Folder {
+        /// The folder.
+        data: PathBuf,
+        /// The most bytes that the table may grow to. `None`: as the disk allows.
+        bytes_max: Option<u64>,
+    },
+    /// In a DynamoDB table that other processes may use at the same time.
+    Dynamo {
+        /// Its name.
+        table: String,
+        /// Whether it is made if it is missing.
+        is_made: bool,
+        /// The S3 bucket for large states. `None`: they are refused.
+        bucket: Option<String>,
+    },
+}
+
+/// An open place.
+pub(super) struct Storage {
+    pub(super) store: Store,
+    pub(super) scheduler: TableScheduler,
+    /// How long a lease is, in ms.
+    pub(super) lease_ms: i64,
+    /// The table, if it lies in this process.
+    pub(super) embedded: Option<Arc<EmbeddedTable>>,
+}
+
+impl Storage {
+    /// Opens a place.
+    pub(super) async fn open(place: &Place, clock: &dyn Clock) -> Result<Self, Failure> {
+        match place {
+            Place::Folder { data, bytes_max } => folder::open(data, *bytes_max, clock),
+            Place::Dynamo {
+                table,
+                is_made,
+                bucket,
+            } => open_dynamo(table, *is_made, bucket.as_deref(), clock).await,
+        }
+    }
+}
+
+#[cfg(feature = "aws")]
+use super::dynamo::open as open_dynamo;
+
+#[cfg(not(feature = "aws"))]
+async fn open_dynamo(
+    _table: &str,
+    _is_made: bool,
+    _bucket: Option<&str>,
+    _clock: &dyn Clock,
+) -> Result<Storage, Failure> {
+    let message = "this program was built without DynamoDB";
+    Err(
+        Failure::new(crate::exit::Exit::BadInput, "builtWithoutAws", message)
+            .help("build it with `cargo build --release --features aws`"),
+    )
+}
