@@ -65,6 +65,15 @@ pub fn look(client: &mut Client, id: &str) -> io::Result<Option<Seen>> {
         .then(|| seen(&response.json()["workflowState"])))
 }
 
+/// How many instances of a definition there are.
+pub fn count(client: &mut Client, definition: &str) -> usize {
+    let path = format!("/elsa/api/workflow-instances?definitionId={definition}&pageSize=1");
+    let list = client.get(&path).expect("the server answers").json();
+    assert_eq!(list["isTotalExact"], true, "{list}");
+    let total = list["totalCount"].as_u64().expect("a number");
+    usize::try_from(total).expect("not that many")
+}
+
 /// All lines of an instance's journal, in order.
 pub fn journal(client: &mut Client, id: &str) -> io::Result<Vec<Value>> {
     let response = client.get(&format!(

@@ -12,6 +12,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct Client {
     port: u16,
+    patience: Duration,
     connection: Option<BufReader<TcpStream>>,
 }
 
@@ -42,8 +43,15 @@ impl Client {
     /// A client of the node at a port of this machine. Connects with the first request.
     #[must_use]
     pub fn new(port: u16) -> Self {
+        Self::patient(port, Duration::from_secs(60))
+    }
+
+    /// A client that waits so long for each part of an answer.
+    #[must_use]
+    pub fn patient(port: u16, patience: Duration) -> Self {
         Self {
             port,
+            patience,
             connection: None,
         }
     }
@@ -117,7 +125,7 @@ impl Client {
         if self.connection.is_none() {
             let stream = TcpStream::connect(("127.0.0.1", self.port))?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+            stream.set_read_timeout(Some(self.patience))?;
             self.connection = Some(BufReader::new(stream));
         }
         self.connection

@@ -16,21 +16,28 @@ pub mod activity;
 pub mod api;
 #[cfg(feature = "aws")]
 pub mod broken_line;
+pub mod chance;
 pub mod corpus;
+#[cfg(feature = "aws")]
+pub mod database;
 #[cfg(feature = "aws")]
 pub mod dynoxide;
 pub mod expected;
+pub mod faketime;
 pub mod flow;
 pub mod golden;
 pub mod host;
 pub mod http_client;
+pub mod load;
 #[cfg(feature = "aws")]
 pub mod ministack;
+pub mod outcome;
 pub mod primitives;
 pub mod rows;
 pub mod scenario;
 pub mod seen;
 pub mod server;
+pub mod sink;
 pub mod table_contract;
 pub mod template;
 pub mod web;
@@ -42,3 +49,10 @@ pub use host::Host;
 pub use scenario::Scenario;
 pub use seen::Seen;
 pub use workflow::{Workflow, workflow};
+
+/// How long a test that makes trouble under load goes on doing so: `DORMOUSE_SOAK_S`, 12 s unless told.
+#[must_use]
+pub fn soak() -> std::time::Duration {
+    let told = std::env::var("DORMOUSE_SOAK_S").ok();
+    std::time::Duration::from_secs(told.and_then(|s| s.parse().ok()).unwrap_or(12))
+}

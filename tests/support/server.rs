@@ -1,17 +1,22 @@
-//! The real server as a process: started, waited for, killed.
+//! The real server as a process: started, waited for, killed, paused, asked to stop.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::http_client::Client;
+
+/// How long a server may take until it is ready, and to stop.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `dormouse serve`. Dropping it kills it.
 #[derive(Debug)]
 pub struct Server {
     binary: PathBuf,
-    data: PathBuf,
+    args: Vec<String>,
+    variables: Vec<(String, String)>,
+    log: PathBuf,
     nodes: u16,
     /// The first node's port; the others follow.
     pub port: u16,
@@ -24,9 +29,28 @@ impl Server {
     /// Starts a server of so many nodes over a data folder, on free ports, and waits until it is ready.
     #[must_use]
     pub fn start(binary: &Path, data: &Path, nodes: u16) -> Self {
+        let args = ["--data", data.to_str().expect("a folder in UTF-8")];
+        Self::start_with(binary, &args, &[], &data.with_extension("log"), nodes)
+    }
+
+    /// Starts a server with these arguments and variables, which writes to a log.
+    #[must_use]
+    pub fn start_with(
+        binary: &Path,
+        args: &[&str],
+        variables: &[(&str, &str)],
+        log: &Path,
+        nodes: u16,
+    ) -> Self {
+        let owned = |text: &&str| (*text).to_owned();
         let mut server = Self {
             binary: binary.to_owned(),
-            data: data.to_owned(),
+            args: args.iter().map(owned).collect(),
+            variables: variables
+                .iter()
+                .map(|(name, value)| (owned(name), owned(value)))
+                .collect(),
+            log: log.to_owned(),
             nodes,
             port: free_ports(nodes),
             child: None,
@@ -39,23 +63,7 @@ impl Server {
     /// Starts it again after it was killed, on the same ports.
     pub fn start_again(&mut self) {
         let begin = Instant::now();
-        let log = std::fs::File::options()
-            .create(true)
-            .append(true)
-            .open(self.log_path())
-            .expect("the data folder's parent can be written to");
-        let child = Command::new(&self.binary)
-            .arg("serve")
-            .args(["--port", &self.port.to_string()])
-            .args(["--nodes", &self.nodes.to_string()])
-            .arg("--data")
-            .arg(&self.data)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("a file handle"))
-            .stderr(log)
-            .spawn()
-            .expect("the binary can be started");
-        self.child = Some(child);
+        self.spawn();
         for node in 0..self.nodes {
             let mut client = Client::new(self.port + node);
             loop {
@@ -63,14 +71,34 @@ impl Server {
                     break;
                 }
                 assert!(
-                    begin.elapsed() < Duration::from_secs(30),
-                    "the server is not ready after 30 s; it wrote:\n{}",
+                    begin.elapsed() < PATIENCE,
+                    "the server is not ready after {PATIENCE:?}; it wrote:\n{}",
                     self.log()
                 );
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
         self.ready_after = begin.elapsed();
+    }
+
+    fn spawn(&mut self) {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .expect("the log's folder can be written to");
+        let child = Command::new(&self.binary)
+            .arg("serve")
+            .args(["--port", &self.port.to_string()])
+            .args(["--nodes", &self.nodes.to_string()])
+            .args(&self.args)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a file handle"))
+            .stderr(log)
+            .spawn()
+            .expect("the binary can be started");
+        self.child = Some(child);
     }
 
     /// The process id.
@@ -82,11 +110,7 @@ impl Server {
     /// What it wrote, from its first start on.
     #[must_use]
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.log_path()).unwrap_or_default()
-    }
-
-    fn log_path(&self) -> PathBuf {
-        self.data.with_extension("log")
+        std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// A client of one of the nodes.
@@ -102,6 +126,44 @@ impl Server {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+
+    /// Stops all its threads where they are, as SIGSTOP does.
+    pub fn pause(&self) {
+        self.signal("STOP");
+    }
+
+    /// Lets it go on after a pause.
+    pub fn go_on(&self) {
+        self.signal("CONT");
+    }
+
+    /// Asks it to stop, as SIGTERM does, and waits until it has.
+    pub fn stop(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        let mut child = self.child.take().expect("it runs");
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().expect("a child of this process") {
+                return status;
+            }
+            if begin.elapsed() > PATIENCE {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!(
+                    "the server does not stop in {PATIENCE:?}; it wrote:\n{}",
+                    self.log()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &self.id().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill -{name}");
     }
 
     /// Resident memory, bytes; 0 where the system does not tell.
