@@ -218,7 +218,7 @@ impl Runtime {
             }
         }
         report.expired = self.store().expire_stimuli(now.0, KEPT_A_SWEEP).await?;
-        let expired = i64::try_from(report.expired).unwrap_or(i64::MAX);
+        let expired = i64::from(report.expired);
         if expired > 0 {
             self.record(Metric::DeadLetters, expired);
         }

@@ -69,10 +69,7 @@ impl Runtime {
             }
             let not = match acquired {
                 Ok(Acquired::Lease(lease)) => {
-                    let wait_ms = self.now().0 - asked.0;
-                    self.record(Metric::LeaseWaitMs, wait_ms);
-                    let (instance, fence) = (taking.instance_id, lease.fence());
-                    tracing::info!(%tenant, instance, fence, wait_ms, "lease acquired");
+                    self.took(tenant, &lease, asked);
                     return Ok(Taken::Lease(lease, now));
                 }
                 Ok(Acquired::Gone(head)) => ResumeOutcome::BookmarkGone(head),
@@ -116,5 +113,12 @@ impl Runtime {
             };
             return Ok(Taken::Not(not));
         }
+    }
+    /// Says that a lease was taken, and how long it was waited for.
+    fn took(&self, tenant: &Tenant, lease: &Lease, asked: Timestamp) {
+        let wait_ms = self.now().0 - asked.0;
+        self.record(Metric::LeaseWaitMs, wait_ms);
+        let (instance, fence) = (lease.instance_id(), lease.fence());
+        tracing::info!(%tenant, instance, fence, wait_ms, "lease acquired");
     }
 }
