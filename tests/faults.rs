@@ -1,6 +1,6 @@
 //! One server over its data folder, and what the machine may do to it: freeze it, stop it, kill it in the middle of a
 //! call, fill its disk, turn its clock. Nothing acknowledged is lost, nothing happens twice, nothing is stuck.
-//! `DORMOUSE_SOAK_S` says how long each test makes trouble (12 s unless told).
+//! `DORMOUSE_SOAK_S` says how long each test makes trouble (8 s unless told).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,6 @@
 //! Three servers, each a process of its own, over one DynamoDB-compatible table, itself a process: killed, paused,
 //! stopped, started again, with clocks minutes apart, all under load. Nothing acknowledged is lost, nothing happens
-//! twice, nothing is stuck. `DORMOUSE_SOAK_S` says how long each test makes trouble (12 s unless told).
+//! twice, nothing is stuck. `DORMOUSE_SOAK_S` says how long each test makes trouble (8 s unless told).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -50,9 +50,9 @@ pub use scenario::Scenario;
 pub use seen::Seen;
 pub use workflow::{Workflow, workflow};
 
-/// How long a test that makes trouble under load goes on doing so: `DORMOUSE_SOAK_S`, 12 s unless told.
+/// How long a test that makes trouble under load goes on doing so: `DORMOUSE_SOAK_S`, 8 s unless told.
 #[must_use]
 pub fn soak() -> std::time::Duration {
     let told = std::env::var("DORMOUSE_SOAK_S").ok();
-    std::time::Duration::from_secs(told.and_then(|s| s.parse().ok()).unwrap_or(12))
+    std::time::Duration::from_secs(told.and_then(|s| s.parse().ok()).unwrap_or(8))
 }
