@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Deploys template.yaml to an emulator of AWS, and prints what the stack tells. An emulator that runs functions as
-# processes or containers will do; tests/cloud.rs deploys to one by this script.
+# processes or containers will do.
 #
 #   AWS_ENDPOINT_URL=http://127.0.0.1:4566 infra/emulator/deploy.sh [FOLDER] [NAME=VALUE ...]
 #
