@@ -17,6 +17,8 @@ pub mod api;
 #[cfg(feature = "aws")]
 pub mod broken_line;
 pub mod chance;
+#[cfg(feature = "aws")]
+pub mod cloud;
 pub mod corpus;
 #[cfg(feature = "aws")]
 pub mod database;
@@ -33,6 +35,8 @@ pub mod load;
 pub mod ministack;
 pub mod outcome;
 pub mod primitives;
+#[cfg(feature = "aws")]
+pub mod recorder;
 pub mod rows;
 pub mod scenario;
 pub mod seen;

@@ -1,7 +1,7 @@
 //! AWS in a process beside the test: ministack from the repository's `.venv`, on a free port of this machine.
 //!
-//! `.ci/ministack.sh` installs it. Where it is not installed its tests say so and pass, except in CI (`CI=true`),
-//! where they fail: a tier that never runs proves nothing.
+//! `.ci/ministack.sh` installs it, and `.ci/deploy.sh` what deploys to it. Where it is not installed its tests say so
+//! and pass, except in CI (`CI=true`), where they fail: a tier that never runs proves nothing.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -18,6 +18,10 @@ const START_MAX: Duration = Duration::from_secs(60);
 
 /// The server that the tests of one process share, for as long as any of them holds it.
 static SHARED: Mutex<Weak<Ministack>> = Mutex::new(Weak::new());
+
+/// The server, with a scheduler that looks every half a second for what is due, and not every ten.
+const PROGRAM: &str = "import ministack.services.scheduler as scheduler; \
+    scheduler._SCHEDULE_TICK_INTERVAL = 0.5; from ministack.app import main; main()";
 
 /// A running server.
 pub struct Ministack {
@@ -37,33 +41,42 @@ impl Ministack {
         if let Some(running) = shared.upgrade() {
             return Ok(Some(running));
         }
-        let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/ministack");
-        if !program.exists() {
-            let missing = "ministack is not installed: run .ci/ministack.sh";
-            if std::env::var("CI").is_ok_and(|ci| ci == "true") {
-                bail!("{missing}");
-            }
-            eprintln!("SKIPPED: {missing}");
+        if !installed("python")? {
             return Ok(None);
         }
-        let started = Arc::new(Self::start(&program)?);
+        let started = Arc::new(Self::start(None)?);
         *shared = Arc::downgrade(&started);
         Ok(Some(started))
     }
 
-    fn start(program: &PathBuf) -> Result<Self> {
+    /// A server of its own whose functions find AWS at another endpoint, which passes on to this one. `None` where
+    /// it is not installed.
+    ///
+    /// # Errors
+    ///
+    /// It does not start; or it is not installed, and this is CI.
+    pub fn behind(endpoint: &str) -> Result<Option<Self>> {
+        Ok(if installed("sam")? {
+            Some(Self::start(Some(endpoint))?)
+        } else {
+            None
+        })
+    }
+
+    fn start(functions_endpoint: Option<&str>) -> Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let endpoint = format!("http://127.0.0.1:{port}");
         // The shell ends the server when its own input ends: also when the test is killed.
-        let script = r#""$0" & server=$!; read -r _; kill $server; wait $server"#;
+        let script = r#""$0" -c "$1" & server=$!; read -r _; kill $server; wait $server"#;
         let keeper = Command::new("sh")
             .arg("-c")
             .arg(script)
-            .arg(program)
+            .arg(tools().join("python"))
+            .arg(PROGRAM)
             .env("GATEWAY_PORT", port.to_string())
             .env("BIND_HOST", "127.0.0.1")
             .env("IOT_MTLS_ENABLED", "0")
-            .env("AWS_ENDPOINT_URL", &endpoint)
+            .env("AWS_ENDPOINT_URL", functions_endpoint.unwrap_or(&endpoint))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -88,11 +101,36 @@ impl Ministack {
         )
     }
 
+    /// Where it is, like `http://127.0.0.1:41234`.
+    #[must_use]
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// The configuration for its clients.
     #[must_use]
     pub fn config(&self) -> AwsConfig {
         AwsConfig::emulator(&self.endpoint)
     }
+}
+
+/// Where the programs of the virtual environment are.
+#[must_use]
+pub fn tools() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin")
+}
+
+/// Whether a program is in the virtual environment; a loud word if not.
+fn installed(program: &str) -> Result<bool> {
+    let is_there = tools().join("ministack").exists() && tools().join(program).exists();
+    if !is_there {
+        let missing = "the emulator is not installed: run .ci/deploy.sh";
+        if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+            bail!("{missing}");
+        }
+        eprintln!("SKIPPED: {missing}");
+    }
+    Ok(is_there)
 }
 
 fn answers(port: u16) -> bool {
