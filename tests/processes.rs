@@ -116,6 +116,12 @@ fn a_database_that_is_killed_and_comes_back_is_gone_on_with() {
             std::thread::sleep(Duration::from_millis(chance.between(300, 1_500)));
             fleet.database.kill();
             kills += 1;
+            if kills == 1 {
+                let mut client = fleet.servers[0].client(0);
+                let mut status = |path| client.get(path).unwrap().status;
+                assert_eq!(status("/health/live"), 200);
+                assert_eq!(status("/health/ready"), 503);
+            }
             std::thread::sleep(Duration::from_millis(chance.between(0, 1_500)));
             fleet.database.start_again();
         }

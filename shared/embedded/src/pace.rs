@@ -14,8 +14,9 @@ use dormouse_store::timer::Timer as Row;
 /// Which timer: when it is due, whose it is, its id.
 pub(crate) type TimerKey = (i64, String, String);
 
-/// Alone: how long to sleep at most, in ms. The system's clock may be set forward meanwhile.
-const ALONE_SLEEP_MS: i64 = 60_000;
+/// Alone: how long to sleep at most, in ms. The system's clock may be set forward meanwhile, or the machine itself may
+/// have slept; what became due by that is late by so much.
+const ALONE_SLEEP_MS: i64 = 5_000;
 
 /// Alone: how far ahead to look, in ms: a hundred years.
 const ALONE_HORIZON_MS: i64 = 100 * 365 * 24 * 3_600_000;

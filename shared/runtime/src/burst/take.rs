@@ -88,13 +88,7 @@ impl Runtime {
                         self.record(Metric::LeaseContended, 1);
                     }
                     if now >= deadline {
-                        let (instance, wait_ms) = (taking.instance_id, now.0 - asked.0);
-                        self.record(Metric::LeaseFailed, 1);
-                        tracing::info!(%tenant, instance, wait_ms, "resume already in progress");
-                        return Err(RuntimeError::InProgress {
-                            instance_id: taking.instance_id.to_owned(),
-                            until_ms,
-                        });
+                        return Err(self.gave_up(tenant, taking.instance_id, asked, until_ms));
                     }
                     waits += 1;
                     let left = u64::try_from(deadline.0 - now.0).unwrap_or(0).max(1);
@@ -114,6 +108,23 @@ impl Runtime {
             return Ok(Taken::Not(not));
         }
     }
+    /// Says that a lease was waited for in vain.
+    fn gave_up(
+        &self,
+        tenant: &Tenant,
+        instance: &str,
+        asked: Timestamp,
+        until_ms: i64,
+    ) -> RuntimeError {
+        let wait_ms = self.now().0 - asked.0;
+        self.record(Metric::LeaseFailed, 1);
+        tracing::info!(%tenant, instance, wait_ms, "resume already in progress");
+        RuntimeError::InProgress {
+            instance_id: instance.to_owned(),
+            until_ms,
+        }
+    }
+
     /// Says that a lease was taken, and how long it was waited for.
     fn took(&self, tenant: &Tenant, lease: &Lease, asked: Timestamp) {
         let wait_ms = self.now().0 - asked.0;
