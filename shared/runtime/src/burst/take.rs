@@ -108,6 +108,7 @@ impl Runtime {
             return Ok(Taken::Not(not));
         }
     }
+
     /// Says that a lease was waited for in vain.
     fn gave_up(
         &self,
