@@ -1,8 +1,7 @@
 //! Measures as lines of a log that CloudWatch turns into metrics: "Specification: Embedded metric format".
 //!
 //! One line per flush: a Lambda function flushes at the end of an invocation, a container every minute. It costs no
-//! call. The metrics have no dimensions, so that there is one of each to look at and to pay for; which function or
-//! node wrote a line stands beside them.
+//! call. The one dimension is `Function`: which function wrote the line, or `container`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,17 +16,17 @@ const VALUES_MAX: usize = 100;
 #[derive(Debug)]
 pub struct CloudWatchLines {
     namespace: String,
-    service: String,
+    function: String,
     collected: Mutex<BTreeMap<Metric, Vec<i64>>>,
 }
 
 impl CloudWatchLines {
-    /// Metrics of a namespace, written by a function or node of this name.
+    /// Metrics of a namespace, written by a function of this name.
     #[must_use]
-    pub fn new(namespace: impl Into<String>, service: impl Into<String>) -> Self {
+    pub fn new(namespace: impl Into<String>, function: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
-            service: service.into(),
+            function: function.into(),
             collected: Mutex::default(),
         }
     }
@@ -59,12 +58,12 @@ impl CloudWatchLines {
             "Timestamp": now_ms,
             "CloudWatchMetrics": [{
                 "Namespace": self.namespace,
-                "Dimensions": [[]],
+                "Dimensions": [["Function"]],
                 "Metrics": declared,
             }],
         });
         line.insert("_aws".into(), metadata);
-        line.insert("Service".into(), self.service.as_str().into());
+        line.insert("Function".into(), self.function.as_str().into());
         for (metric, values) in numbers {
             let value = match values.as_slice() {
                 [one] => (*one).into(),
@@ -126,7 +125,9 @@ mod tests {
             let namespace = directive["Namespace"].as_str().unwrap();
             assert!((1..=1_024).contains(&namespace.len()));
             for set in directive["Dimensions"].as_array().unwrap() {
-                assert!(set.as_array().unwrap().len() <= 30);
+                let set = set.as_array().unwrap();
+                assert!(set.len() <= 30);
+                assert!(set.iter().all(|d| line[d.as_str().unwrap()].is_string()));
             }
             let metrics = directive["Metrics"].as_array().unwrap();
             assert!((1..=100).contains(&metrics.len()));
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(line["InstancesStarted"], 2);
         assert_eq!(line["InstancesActive"], -1);
         assert_eq!(line["BurstMs"], json!([3, 4]));
-        assert_eq!(line["Service"], "resume");
+        assert_eq!(line["Function"], "resume");
         assert!(line.get("LeaseWaitMs").is_none());
     }
 
