@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::key_text::{part, partition, plain, time};
 use crate::outbox::{self, Effect, OutboxKey};
 use crate::queued_stimulus::{self, QueuedStimulus};
+use crate::readable::readable;
 use crate::store::Store;
 use crate::table::{Condition, Index, Item, Key, Query, Write, Written};
 use crate::tenant::Tenant;
@@ -214,9 +215,8 @@ impl Store {
             ..all
         };
         let page = self.table().query(&query).await?;
-        let letters = page.items.iter().map(from_item).collect::<Result<_, _>>()?;
         Ok(DeadLetterPage {
-            letters,
+            letters: readable(page.items, from_item),
             cursor: page.cursor,
         })
     }

@@ -8,6 +8,7 @@ use crate::definition::{
 use crate::definition_change::DefinitionChange;
 use crate::error::StoreError;
 use crate::publish::{Saved, unnamed};
+use crate::readable::readable;
 use crate::route::{self, Route, routes_partition};
 use crate::store::Store;
 use crate::table::{Index, Item, Query, TableError, Write};
@@ -124,11 +125,10 @@ impl Store {
                 ..all
             })
             .await?;
-        let mut heads = Vec::with_capacity(items.len());
-        for item in &items {
-            heads.extend(DefinitionHead::from_item(item)?);
-        }
-        Ok(heads)
+        Ok(readable(items, DefinitionHead::from_item)
+            .into_iter()
+            .flatten()
+            .collect())
     }
 
     /// The definitions whose latest version uses this one as an activity. One query.

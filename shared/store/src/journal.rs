@@ -200,6 +200,10 @@ impl Store {
             }
         }
         wanted.take(recent)?;
+        if !wanted.is_full() {
+            // Its last lines are nowhere. Whoever went on from here would go on for ever.
+            return Err(StoreError::damaged("journal"));
+        }
         let next = (wanted.next < total).then_some(wanted.next);
         Ok(Some(JournalPage {
             lines: wanted.lines,

@@ -43,6 +43,7 @@ mod packed;
 mod plan;
 pub mod publish;
 pub mod queued_stimulus;
+mod readable;
 pub mod route;
 mod seen;
 mod send;

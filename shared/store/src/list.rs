@@ -249,16 +249,24 @@ impl Store {
 
     /// The summaries of what was listed: from the index where it has them, else from the heads, all at once.
     async fn summaries(&self, batch: &[Listed]) -> Result<Vec<Option<Summary>>, StoreError> {
+        // One head that cannot be read does not keep the others from being listed.
+        let decode = |listed: &Listed, summary: &[u8]| {
+            let instance = &listed.instance_id;
+            body::decode("instance", summary)
+                .inspect_err(|cause| {
+                    tracing::error!(instance, cause = %cause, "an instance that cannot be read is passed over");
+                })
+                .ok()
+        };
         let summaries = batch.iter().map(async |listed| {
             if let Some(summary) = &listed.summary {
-                return body::decode("instance", summary).map(Some);
+                return Ok(decode(listed, summary));
             }
-            let Some(item) = self.table().get(&listed.key).await? else {
-                return Ok(None);
-            };
-            body::bytes(&item.attributes, Index::SUMMARY)
-                .map(|summary| body::decode("instance", summary))
-                .transpose()
+            let item = self.table().get(&listed.key).await?;
+            let summary = item
+                .as_ref()
+                .and_then(|i| body::bytes(&i.attributes, Index::SUMMARY));
+            Ok(summary.and_then(|summary| decode(listed, summary)))
         });
         try_join_all(summaries).await
     }

@@ -8,6 +8,7 @@ use crate::body;
 use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, count, part, plain, time};
+use crate::readable::readable;
 use crate::shard;
 use crate::store::Store;
 use crate::table::{
@@ -204,19 +205,14 @@ impl Store {
             cursor,
         };
         let page = self.table().query(&query).await?;
-        let read = |item: Item| {
+        let read = |item: &Item| {
             let is_held = self.epoch().is_held_in(&item.attributes, "he");
-            let mut row = from_item(item)?;
+            let mut row = from_item(item.clone())?;
             row.held_until_ms *= i64::from(is_held);
             Ok(row)
         };
-        let rows = page
-            .items
-            .into_iter()
-            .map(read)
-            .collect::<Result<_, StoreError>>()?;
         Ok(OutboxPage {
-            rows,
+            rows: readable(page.items, read),
             cursor: page.cursor,
         })
     }

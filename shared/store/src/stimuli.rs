@@ -3,6 +3,7 @@
 use crate::bookmark::{self, BookmarkRow};
 use crate::error::StoreError;
 use crate::queued_stimulus::{self, QueuedStimulus, expiry_partition};
+use crate::readable::readable;
 use crate::store::Store;
 use crate::table::{Condition, Index, Query, Write, Written};
 use crate::tenant::Tenant;
@@ -212,12 +213,14 @@ impl Store {
                 until: String::new(),
                 ..Query::prefix(expiry_partition(shard), "")
             };
+            let mut items = Vec::new();
             for listed in self.table().query(&query).await?.items {
-                let tenant = queued_stimulus::tenant_of("queued stimulus", &listed.key.partition)?;
-                if let Some(item) = self.table().get(&listed.key).await? {
-                    found.push((tenant, queued_stimulus::from_item(&item)?));
-                }
+                items.extend(self.table().get(&listed.key).await?);
             }
+            found.extend(readable(items, |item| {
+                let tenant = queued_stimulus::tenant_of("queued stimulus", &item.key.partition)?;
+                Ok((tenant, queued_stimulus::from_item(item)?))
+            }));
         }
         Ok(found)
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::body;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, part, plain, time};
+use crate::readable::readable;
 use crate::store::Store;
 use crate::table::{Condition, Item, Key, Query, Write};
 use crate::tenant::Tenant;
@@ -93,7 +94,8 @@ impl Timer {
 }
 
 impl Store {
-    /// The timers that are due at `until_ms` or before, soonest first, at most `limit` (1 to 1,000). One query.
+    /// The timers that are due at `until_ms` or before, soonest first, at most `limit` (1 to 1,000). One that cannot
+    /// be read is passed over. One query.
     ///
     /// # Errors
     ///
@@ -102,7 +104,7 @@ impl Store {
         let items = self
             .first_timers(&time(until_ms.saturating_add(1)), limit)
             .await?;
-        items.iter().map(Timer::from_item).collect()
+        Ok(readable(items, Timer::from_item))
     }
 
     /// When the next timer is due, in ms since 1970. One query.

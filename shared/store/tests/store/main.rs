@@ -12,6 +12,7 @@ mod clean;
 mod commit;
 mod cost;
 mod create;
+mod damaged;
 mod definitions;
 mod epoch;
 mod journal;
