@@ -1,0 +1,133 @@
+//! Events and those who wait for them, in every order.
+
+use dormouse_runtime::{DefinitionHandle, EventRequest, StartRequest};
+use dormouse_tests::flow::flow;
+use dormouse_tests::primitives::event;
+use dormouse_tests::workflow;
+use serde_json::Value;
+
+use super::explorer::{Budget, Scenario, nothing};
+use super::play::{Client, Shape, Work, tenant};
+use super::sound::{one_finished, rows};
+
+fn definitions() -> Vec<Value> {
+    vec![
+        workflow("waits", flow("go > after", [event("go")]))
+            .json()
+            .clone(),
+    ]
+}
+
+fn starts(client: Client) -> Work {
+    Box::pin(async move {
+        client
+            .insist(0, |runtime| async move {
+                let mut request = StartRequest::new(DefinitionHandle::published("waits"));
+                request.instance_id = Some("i".into());
+                runtime.start(&tenant(), request).await
+            })
+            .await;
+    })
+}
+
+fn publishes(client: Client, node: usize, id: &'static str, waits: bool) -> Work {
+    Box::pin(async move {
+        client
+            .insist(node, move |runtime| async move {
+                let event = EventRequest {
+                    name: "go".into(),
+                    event_id: Some(id.into()),
+                    waits,
+                    ..EventRequest::default()
+                };
+                runtime.publish_event(&tenant(), event).await
+            })
+            .await;
+    })
+}
+
+/// How many events are kept. One that was delivered, and whose delivery could not be noted because of a fault, is
+/// delivered again: then nobody waits for it any more, and it is kept for whoever comes.
+fn kept(client: &Client, least: usize) -> Option<String> {
+    let kept = rows(client, "/STIM#", "Q#");
+    let most = least + usize::from(client.world.had_fault());
+    let is_right = (least..=most).contains(&kept);
+    (!is_right).then(|| format!("{kept} events are kept, not {least} to {most}"))
+}
+
+/// An event comes while the instance that waits for it is started.
+pub(crate) fn crossing() -> Scenario {
+    Scenario {
+        name: "an event crosses its bookmark",
+        definitions: definitions(),
+        prepare: nothing,
+        remember: nothing,
+        clients: vec![starts, |c| publishes(c, 1, "e", true)],
+        check: |client| {
+            Box::pin(async move {
+                let mut wrong = one_finished(&client, "waits").await;
+                wrong.extend(kept(&client, 0));
+                wrong
+            })
+        },
+        budget: Budget {
+            crashes: 1,
+            lost: 0,
+            naps: 0,
+            leaps: 0,
+        },
+        shape: Shape::default(),
+    }
+}
+
+/// The same, where nobody waits for the delivery and an answer may be lost.
+pub(crate) fn crossing_in_background() -> Scenario {
+    Scenario {
+        name: "an event crosses its bookmark in the background",
+        clients: vec![starts, |c| publishes(c, 1, "e", false)],
+        budget: Budget {
+            crashes: 0,
+            lost: 1,
+            naps: 0,
+            leaps: 1,
+        },
+        ..crossing()
+    }
+}
+
+/// Two events come for one bookmark: the second one is kept.
+pub(crate) fn two_events() -> Scenario {
+    Scenario {
+        name: "two events for one bookmark",
+        prepare: starts,
+        clients: vec![|c| publishes(c, 0, "e1", true), |c| {
+            publishes(c, 1, "e2", true)
+        }],
+        check: |client| {
+            Box::pin(async move {
+                let mut wrong = one_finished(&client, "waits").await;
+                wrong.extend(kept(&client, 1));
+                wrong
+            })
+        },
+        budget: Budget {
+            crashes: 1,
+            lost: 0,
+            naps: 0,
+            leaps: 0,
+        },
+        ..crossing()
+    }
+}
+
+/// One event is sent twice, by two nodes.
+pub(crate) fn one_event_twice() -> Scenario {
+    Scenario {
+        name: "one event sent twice",
+        clients: vec![|c| publishes(c, 0, "e", true), |c| {
+            publishes(c, 1, "e", true)
+        }],
+        check: |client| Box::pin(async move { one_finished(&client, "waits").await }),
+        ..two_events()
+    }
+}

@@ -1,0 +1,172 @@
+//! Requests to the whole route table, in process: whatever is sent, nobody panics and nothing answers 500.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
+use dormouse_engine::call::{Answer, HttpRequest};
+use dormouse_expressions::{Expressions, Limits};
+use dormouse_http::{App, HttpConfig, router};
+use dormouse_runtime::port::{HttpCaller, Ports};
+use dormouse_runtime::{Runtime, RuntimeConfig};
+use dormouse_store::config::StoreConfig;
+use dormouse_store::{MemoryTable, Store};
+use dormouse_tests::primitives::{delay, endpoint, event, respond, sequence, task};
+use dormouse_tests::{liquid, workflow};
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::drive::{drive, kept};
+use super::mutant::{Chance, mutant_json};
+
+/// Nobody is reached.
+struct NoNetwork;
+
+#[async_trait]
+impl HttpCaller for NoNetwork {
+    async fn call(&self, _request: &HttpRequest, _timeout_ms: u64) -> Answer {
+        Answer::FailedToConnect {
+            message: "there is no network here".into(),
+        }
+    }
+}
+
+/// How many requests one server takes before a new one takes its place, so that what they leave is bounded.
+const REQUESTS_MAX: u32 = 400;
+
+struct Server {
+    router: Router,
+    requests: u32,
+}
+
+impl Server {
+    /// A server that knows a workflow and has an instance that waits, both named in the corpus.
+    async fn new() -> Self {
+        let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
+        let ports = Ports {
+            clock: Arc::new(SystemClock),
+            background: Arc::new(TokioBackground::new(tokio::runtime::Handle::current())),
+            scheduler: Arc::new(TableScheduler::new(store.clone())),
+            http_caller: Arc::new(NoNetwork),
+            queue: None,
+            bus: None,
+            broadcast: None,
+            observer: None,
+            metrics: None,
+        };
+        let limits = Limits {
+            steps_max: 2_000,
+            time_ms_max: 200,
+            ..Limits::default()
+        };
+        let mut config = RuntimeConfig::server("fuzz");
+        config.wait_ms_max = 0;
+        config.limits.burst_activities_max = 500;
+        config.limits.step_activities_max = 500;
+        let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);
+        let mut server = Self {
+            router: router(App::new(runtime, HttpConfig::default())),
+            requests: 0,
+        };
+        for request in first() {
+            server.send(&request).await;
+        }
+        server
+    }
+
+    /// Sends a request as the corpus describes it. One that is no HTTP at all is not sent.
+    async fn send(&mut self, input: &Value) {
+        self.requests += 1;
+        let text = |name: &str| match &input[name] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        let mut request = Request::builder()
+            .method(text("method").as_str())
+            .uri(text("path"));
+        for (name, value) in input["headers"].as_object().into_iter().flatten() {
+            request = request.header(
+                name,
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            );
+        }
+        let Ok(request) = request.body(Body::from(text("body"))) else {
+            return;
+        };
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        // A workflow may answer what it likes; it does so under its own path.
+        let is_own = text("path").starts_with("/workflows");
+        let body = String::from_utf8_lossy(&body);
+        assert!(
+            status < 500 || is_own && !body.contains("unexpected"),
+            "{status} {body}"
+        );
+    }
+}
+
+/// What a server knows at the beginning.
+fn first() -> Vec<Value> {
+    let post = |path: &str, body: Value| json!({ "method": "POST", "path": path, "headers": { "content-type": "application/json" }, "body": body });
+    let waiting = workflow("w", sequence([event("go"), delay("01:00:00"), task("t")]));
+    let page = workflow(
+        "p",
+        sequence([
+            endpoint("page/{a}", &["GET", "POST"]),
+            respond(liquid("{{ 'x' }}")),
+        ]),
+    );
+    vec![
+        post(
+            "/elsa/api/workflow-definitions",
+            json!({ "model": waiting.json(), "publish": true }),
+        ),
+        post(
+            "/elsa/api/workflow-definitions",
+            json!({ "model": page.json(), "publish": true }),
+        ),
+        post(
+            "/elsa/api/workflow-definitions/w/dispatch",
+            json!({ "instanceId": "i", "correlationId": "c" }),
+        ),
+    ]
+}
+
+/// Requests of every route.
+fn corpus() -> Vec<Value> {
+    let mut all = first();
+    for bytes in kept("http") {
+        let Value::Array(some) = serde_json::from_slice(&bytes).unwrap() else {
+            continue;
+        };
+        all.extend(some);
+    }
+    all
+}
+
+#[test]
+fn requests() {
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let corpus = corpus();
+    let mut server = tokio.block_on(Server::new());
+    let next = |chance: &mut Chance| mutant_json(chance, &corpus);
+    drive("http", corpus.clone(), next, Value::to_string, |input| {
+        tokio.block_on(async {
+            if server.requests >= REQUESTS_MAX {
+                server = Server::new().await;
+            }
+            server.send(input).await;
+        });
+    });
+}
