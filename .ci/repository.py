@@ -1,4 +1,5 @@
-"""Fences of the repository itself: licences of dependencies, sizes of files, and paths that must not stand here."""
+"""Fences of the repository itself: licences of dependencies, sizes of files, paths that must not stand here, and tests
+that the documents name."""
 
 import json
 import re
@@ -42,7 +43,24 @@ def files():
             yield f"{path} names a path of some machine"
 
 
-problems = [*licences(), *files()]
+def named_tests():
+    """Every test that ARCHITECTURE.md names in its tables of what can go wrong is there."""
+    with open("ARCHITECTURE.md", encoding="utf-8") as file:
+        tables = file.read().partition("### What can go wrong")[2]
+    named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`", tables))
+    if len(named) < 60:
+        yield f"ARCHITECTURE.md names {len(named)} tests for what can go wrong; it had more"
+    sources = ""
+    for path in output("git", "ls-files", "*.rs").splitlines():
+        with open(path, encoding="utf-8") as file:
+            sources += file.read()
+    # A function, or a line of the exhaustive tier's list.
+    there = set(re.findall(r"(?:\bfn |^    )([a-z0-9_]+)(?:\(|: \w+::)", sources, re.MULTILINE))
+    for name in sorted(named - there):
+        yield f"ARCHITECTURE.md names the test {name}, and there is none"
+
+
+problems = [*licences(), *files(), *named_tests()]
 for problem in problems:
     print(problem)
 sys.exit(1 if problems else 0)
