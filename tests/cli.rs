@@ -11,11 +11,19 @@
 mod bad_input;
 #[path = "cli/conflicts.rs"]
 mod conflicts;
+#[path = "cli/cost.rs"]
+mod cost;
+#[path = "cli/doctor.rs"]
+mod doctor;
 #[path = "cli/examples.rs"]
 mod examples;
 #[path = "cli/for_programs.rs"]
 mod for_programs;
 #[path = "cli/newcomer.rs"]
 mod newcomer;
+#[path = "cli/operating.rs"]
+mod operating;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/verify.rs"]
+mod verify;

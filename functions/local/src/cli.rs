@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
-    cancel, event, export, list, publish, resume, run, serve, show, start, task, validate,
+    cancel, cost, doctor, event, export, list, publish, resume, run, serve, show, start, task,
+    validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -54,6 +55,12 @@ enum Command {
     Cancel(cancel::CancelArgs),
     /// Tell everything that is wrong with definitions in files, without a server
     Validate(validate::ValidateArgs),
+    /// Look for what is wrong in a data folder, and mend it
+    Doctor(doctor::DoctorArgs),
+    /// Check that a running cluster keeps its promises
+    Verify(verify::VerifyArgs),
+    /// Tell what a definition would cost on AWS, without a server
+    Cost(cost::CostArgs),
     /// Write a definition to a file or to the standard output
     Export(export::ExportArgs),
 }
@@ -88,6 +95,9 @@ fn dispatch(command: Command, url: &str, screen: &Screen) -> Result<Exit, Failur
         Command::Serve(args) => serve::serve(args, screen),
         Command::Run(args) => run::run(args, screen),
         Command::Validate(args) => validate::validate(&args, screen),
+        Command::Doctor(args) => wait(doctor::doctor(&args, screen)),
+        Command::Verify(args) => wait(verify::verify(&args, screen)),
+        Command::Cost(args) => wait(cost::cost(&args, screen)),
         Command::Publish(args) => wait(publish::publish(&args, &client(), screen)),
         Command::Start(args) => wait(start::start(&args, &client(), screen)),
         Command::Resume(args) => wait(resume::resume(&args, &client(), screen)),

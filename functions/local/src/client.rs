@@ -42,6 +42,11 @@ impl Client {
         self.send("POST", path, Some(body), key).await
     }
 
+    /// Asks for something to be removed.
+    pub(crate) async fn delete(&self, path: &str) -> Result<Value, Failure> {
+        self.send("DELETE", path, None, None).await
+    }
+
     async fn send(
         &self,
         method: &str,

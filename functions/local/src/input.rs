@@ -32,15 +32,22 @@ impl InputArgs {
                 ));
             }
         };
-        for pair in &self.set {
-            let (name, value) = pair
-                .split_once('=')
-                .ok_or_else(|| bad(format!("--set {pair}: write it as name=value")))?;
-            let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-            values.insert(name.to_owned(), value);
-        }
+        values.append(&mut pairs("--set", &self.set)?);
         Ok(values)
     }
+}
+
+/// Reads `name=value` pairs; values are JSON if they read as JSON, else text.
+pub(crate) fn pairs(option: &str, pairs: &[String]) -> Result<Map<String, Value>, Failure> {
+    let mut values = Map::new();
+    for pair in pairs {
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| bad(format!("{option} {pair}: write it as name=value")))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        values.insert(name.to_owned(), value);
+    }
+    Ok(values)
 }
 
 /// Reads JSON from the text itself, from `@FILE` or, for `-`, from the standard input.

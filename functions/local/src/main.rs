@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod moment;
 mod progress;
+mod retention;
 mod screen;
 mod server;
 mod text_table;

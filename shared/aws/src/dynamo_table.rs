@@ -7,6 +7,7 @@
 mod expression;
 mod item;
 mod query;
+mod scan;
 mod schema;
 mod write;
 

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dormouse_store::limits::{check_changes, check_writes};
+use dormouse_store::scan::Scan;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
@@ -110,6 +111,15 @@ impl EmbeddedTable {
             }
             swept += some;
         }
+    }
+}
+
+#[async_trait]
+impl Scan for EmbeddedTable {
+    async fn scan(&self, cursor: Option<String>) -> Result<Page, TableError> {
+        let page = self.readers.scan(cursor.as_deref())?;
+        self.log.settled(None).await?;
+        Ok(page)
     }
 }
 

@@ -187,7 +187,7 @@ async fn nothing_to_do(mut burst: Burst<'_>) -> Result<Advanced, RuntimeError> {
 }
 
 /// Whether a burst of the instance was cut off, so that there is something to continue.
-fn is_cut_off(instance: &Instance) -> bool {
+pub(crate) fn is_cut_off(instance: &Instance) -> bool {
     match instance.sub_status {
         SubStatus::Executing | SubStatus::Interrupted | SubStatus::Pending => true,
         SubStatus::Suspended | SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => {

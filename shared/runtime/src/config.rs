@@ -2,6 +2,8 @@
 
 use dormouse_engine::step::Limits;
 
+use crate::retention::Retention;
+
 /// When the effects of a commit are carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
@@ -42,6 +44,8 @@ pub struct RuntimeConfig {
     pub fail_on_validation_errors: bool,
     /// How many activities the compiled definitions in the cache may have together.
     pub cached_nodes_max: u64,
+    /// How long ended instances are kept.
+    pub retention: Retention,
     /// How far a burst may go.
     pub limits: Limits,
 }
@@ -64,6 +68,7 @@ impl RuntimeConfig {
             missed_after_ms: 60_000,
             fail_on_validation_errors: true,
             cached_nodes_max: 200_000,
+            retention: Retention::default(),
             limits: Limits::default(),
         }
     }

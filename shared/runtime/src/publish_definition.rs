@@ -12,7 +12,7 @@ use dormouse_store::publish::{Draft, Saved};
 use dormouse_store::trigger::NewTrigger;
 
 use crate::bindings::Bindings;
-use crate::cache::Runnable;
+use crate::cache::{self, Runnable};
 use crate::definition_view::DefinitionView;
 use crate::deliver::Delivered;
 use crate::draft::{ATTEMPTS_MAX, view};
@@ -213,22 +213,7 @@ impl Runtime {
             return Ok(Delivered::Done);
         };
         let since = loaded.extra.published_ms.map_or(published.at, Timestamp);
-        let triggers = loaded.runnable.graph.triggers(&self.environment());
-        for trigger in triggers.unwrap_or_default() {
-            let Some(recurrence) = trigger.recurrence else {
-                continue;
-            };
-            let Some(nominal) = recurrence.first(since) else {
-                continue;
-            };
-            let occurrence = Occurrence {
-                definition_id: definition_id.clone(),
-                generation: loaded.head.generation,
-                activity_id: trigger.activity_id,
-                nominal,
-                recurrence,
-                overlap: Overlap::parse(&trigger.overlap_policy),
-            };
+        for occurrence in first_occurrences(self, &loaded, since) {
             self.schedule_occurrence(tenant, occurrence).await?;
         }
         Ok(Delivered::Done)
@@ -315,4 +300,29 @@ fn publication(
             .filter_map(|trigger| http_route(&trigger.name, &trigger.payload))
             .collect(),
     })
+}
+
+/// The first occurrence of each recurring trigger of a publication after a time.
+pub(crate) fn first_occurrences(
+    runtime: &Runtime,
+    loaded: &cache::Published,
+    since: Timestamp,
+) -> Vec<Occurrence> {
+    let triggers = loaded.runnable.graph.triggers(&runtime.environment());
+    let first = |trigger: Trigger| {
+        let recurrence = trigger.recurrence?;
+        Some(Occurrence {
+            definition_id: loaded.head.definition_id.clone(),
+            generation: loaded.head.generation,
+            activity_id: trigger.activity_id,
+            nominal: recurrence.first(since)?,
+            recurrence,
+            overlap: Overlap::parse(&trigger.overlap_policy),
+        })
+    };
+    triggers
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(first)
+        .collect()
 }

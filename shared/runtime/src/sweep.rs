@@ -33,6 +33,8 @@ pub struct SweepReport {
     pub matched: u32,
     /// Kept stimuli that expired and became dead letters.
     pub expired: u32,
+    /// Ended instances that were removed because their time has come.
+    pub removed: u32,
 }
 
 impl Runtime {
@@ -49,6 +51,7 @@ impl Runtime {
             self.sweep_shard(shard, before, &mut report).await?;
         }
         self.sweep_kept(before, &mut report).await?;
+        report.removed = self.remove_expired().await?;
         self.has_swept();
         self.record(Metric::Sweeps, 1);
         Ok(report)

@@ -57,17 +57,13 @@ impl Store {
                 HeadItem::Placeholder { .. } => return Ok(Deleted::NotFound),
                 HeadItem::Instance(stored) => stored,
             };
-            let as_read = Condition::All(vec![
-                Condition::Equals("fe".into(), number(stored.head.fence)),
-                Condition::Equals("cn".into(), number(stored.head.commit)),
-            ]);
             let attributes = tombstone(&stored, now_ms)?;
             let mut writes = vec![Write::Put(
                 Item {
                     key: key.clone(),
                     attributes,
                 },
-                as_read,
+                as_read(&stored),
             )];
             let source = (instance_id, stored.head.commit + 1);
             let rows = outbox::rows(tenant, source, now_ms, effects, shards)?;
@@ -84,6 +80,21 @@ impl Store {
             }
         }
         Err(TableError::Busy.into())
+    }
+
+    /// Puts the tombstone of an instance whose time has come, if it is still as it was read.
+    pub(crate) async fn bury(
+        &self,
+        tenant: &Tenant,
+        stored: &Stored,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let tombstone = Item {
+            key: head_key(tenant, &stored.head.instance_id)?,
+            attributes: tombstone(stored, now_ms)?,
+        };
+        let put = Write::Put(tombstone, as_read(stored));
+        Ok(self.table().write(&[put]).await? == Written::Done)
     }
 
     /// Deletes one batch of what a deleted instance left: bookmarks, claims, states, journal. True: that was all.
@@ -201,6 +212,13 @@ impl Store {
             Written::Refused(_) => Err(refused_without_reason()),
         }
     }
+}
+
+fn as_read(stored: &Stored) -> Condition {
+    Condition::All(vec![
+        Condition::Equals("fe".into(), number(stored.head.fence)),
+        Condition::Equals("cn".into(), number(stored.head.commit)),
+    ])
 }
 
 /// What stays of a head: that it was deleted, and what is still to be cleaned.

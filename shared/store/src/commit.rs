@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::bookmark::NewBookmark;
 use crate::error::StoreError;
+use crate::expiry::Kept;
 use crate::head_changes;
 use crate::idempotency::{self, Answer};
 use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key, number};
@@ -54,6 +55,8 @@ pub struct Commit {
     pub consumed: Option<Consumed>,
     /// The answer to the request that this commit is the answer to, where its key must be remembered.
     pub answer: Option<Answer>,
+    /// Where it ends the instance: how long that is kept then. `None`: for ever.
+    pub kept: Option<Kept>,
     /// Keeps the lease until then; `None` gives it back.
     pub keep_until_ms: Option<i64>,
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::commit::Commit;
 use crate::epoch::Epoch;
 use crate::error::StoreError;
+use crate::expiry::Expiry;
 use crate::idempotency::{self, Answer};
 use crate::instance::{self, HeadItem, InstanceHead, Stored, head_key};
 use crate::lease::Lease;
@@ -283,6 +284,7 @@ fn blank(tenant: &Tenant, new: &NewInstance<'_>, commit: &Commit) -> Result<Stor
             keys.collect::<Result<_, StoreError>>()?
         },
         seen: Seen::default(),
+        expiry: Expiry::Never,
     })
 }
 

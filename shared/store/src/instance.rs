@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::body;
 use crate::definition::last_part;
 use crate::error::StoreError;
+use crate::expiry::Expiry;
 use crate::key_text::{part, partition, time};
 use crate::seen::Seen;
 use crate::shard;
@@ -107,6 +108,7 @@ pub(crate) struct Stored {
     /// The partitions of the claims that it has.
     pub(crate) claims: BTreeSet<String>,
     pub(crate) seen: Seen,
+    pub(crate) expiry: Expiry,
 }
 
 /// What lies under a head's key.
@@ -211,8 +213,10 @@ impl Stored {
         if let Some(times) = self.seen.times()? {
             set("sd", Value::B(times));
         }
-        let (name, value) = self.place.attribute();
-        set(name, value);
+        let place = std::iter::once(self.place.attribute());
+        for (name, value) in place.chain(self.expiry.attribute()) {
+            set(name, value);
+        }
         self.index(tenant, shards, &mut a)?;
         Ok(a)
     }
@@ -229,16 +233,11 @@ impl Stored {
         let mut set = |name: &str, text: String| a.insert(name.to_owned(), Value::S(text));
         set("g1p", list_partition(tenant, shard));
         set("g1s", sort.clone());
-        set(
-            "g2p",
-            definition_partition(tenant, &summary.definition_id, shard)?,
-        );
+        let definition = definition_partition(tenant, &summary.definition_id, shard)?;
+        set("g2p", definition);
         set("g2s", sort.clone());
-        if let Some(correlation) = summary
-            .correlation_id
-            .as_deref()
-            .filter(|id| !id.is_empty())
-        {
+        let correlation = summary.correlation_id.as_deref();
+        if let Some(correlation) = correlation.filter(|id| !id.is_empty()) {
             set("g3p", correlation_partition(tenant, correlation)?);
             set("g3s", sort);
         }
@@ -290,6 +289,7 @@ pub(crate) fn from_item(item: &Item) -> Result<HeadItem, StoreError> {
         found_by: found_by.unwrap_or_default(),
         claims: set("uq"),
         seen: Seen::read(body::bytes(a, "sd"))?,
+        expiry: Expiry::from_attributes(a),
     })))
 }
 
@@ -327,6 +327,7 @@ mod tests {
             found_by: [("b1".to_owned(), "AB".to_owned())].into(),
             claims: ["default/UNIQ#d#".to_owned()].into(),
             seen: Seen::default(),
+            expiry: Expiry::Swept(7),
         }
     }
 
@@ -357,10 +358,8 @@ mod tests {
                 Some("default/WFD#d%231#00")
             );
             assert_eq!(body::text(&item.attributes, "g3p"), Some("default/WFC#c"));
-            assert_eq!(
-                from_item(&item).unwrap(),
-                HeadItem::Instance(Box::new(stored))
-            );
+            let expected = HeadItem::Instance(Box::new(stored));
+            assert_eq!(from_item(&item).unwrap(), expected);
         }
     }
 }

@@ -128,6 +128,14 @@ impl Store {
         })
     }
 
+    /// Whether some of the journal's lines lie beside the head.
+    pub(crate) fn has_lines_beside(&self, stored: &Stored) -> Result<bool, StoreError> {
+        Ok(match chunks_of(&stored.recent)?.first() {
+            Some(first) => first.first > 0,
+            None => stored.head.journal_lines > 0,
+        })
+    }
+
     /// The fence under which a commit was made, by its chunk. `line` is where its lines would begin.
     pub(crate) async fn fence_of_commit(
         &self,

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use crate::cursor::Cursor;
 use crate::limits::{PAGE_BYTES_MAX, check_changes, check_writes};
 use crate::outcome::{Decision, Outcome};
+use crate::scan::Scan;
 use crate::table::{
     Attributes, Change, Condition, Durability, Index, Item, Key, Page, Query, Table, TableError,
     Updated, Value, Write, Written,
@@ -71,6 +72,22 @@ fn place(item: &Item, index: Option<Index>) -> Option<(&str, Cursor)> {
         Some(index) => item
             .index_key(index)
             .map(|[partition, _]| (partition, cursor)),
+    }
+}
+
+#[async_trait]
+impl Scan for MemoryTable {
+    async fn scan(&self, cursor: Option<String>) -> Result<Page, TableError> {
+        // All of it is one page.
+        let items = if cursor.is_none() {
+            self.items()
+        } else {
+            Vec::new()
+        };
+        Ok(Page {
+            items,
+            cursor: None,
+        })
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn continuation(
     Ok(items.pop())
 }
 
-fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
+pub(crate) fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
     let what = "outbox row";
     let damaged = || StoreError::damaged(what);
     let mut parts = item.key.sort.split('#');

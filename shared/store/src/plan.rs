@@ -102,6 +102,7 @@ impl Store {
         if !same_state {
             self.plan_state(tenant, &mut plan, old, commit).await?;
         }
+        self.plan_expiry(tenant, &mut plan, old, commit)?;
         plan.dedupe();
         Ok(plan)
     }

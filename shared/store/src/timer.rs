@@ -76,7 +76,7 @@ impl Timer {
         ))
     }
 
-    fn from_item(item: &Item) -> Result<Self, StoreError> {
+    pub(crate) fn from_item(item: &Item) -> Result<Self, StoreError> {
         let what = "timer";
         let damaged = || StoreError::damaged(what);
         let mut parts = item.key.sort.split('#');
@@ -149,6 +149,21 @@ impl Store {
                 return Ok(items);
             }
         }
+    }
+
+    /// Whether there is such a timer. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn has_timer(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        due_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let key = Timer::key(tenant, id, due_ms)?;
+        Ok(self.table().get(&key).await?.is_some())
     }
 
     /// Sets a timer that is part of no commit. One write.

@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 pub(crate) mod cancel;
+pub(crate) mod cost;
+pub(crate) mod doctor;
 pub(crate) mod event;
 pub(crate) mod export;
 pub(crate) mod list;
@@ -12,6 +14,7 @@ pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod task;
 pub(crate) mod validate;
+pub(crate) mod verify;
 
 use serde_json::Value;
 

@@ -13,7 +13,8 @@ use dormouse_engine::instance::Wait;
 use dormouse_http::workflow_state;
 use dormouse_runtime::query::InstanceDetail;
 use dormouse_runtime::{
-    DefinitionHandle, PublishOutcome, Runtime, SaveOutcome, StartOutcome, StartRequest, Tenant,
+    DefinitionHandle, PublishOutcome, Retention, Runtime, SaveOutcome, StartOutcome, StartRequest,
+    Tenant,
 };
 use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::{Value, json};
@@ -92,6 +93,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
             bytes_max: None,
         },
         nodes: 1,
+        retention: Retention::default(),
         reach: if args.allow_private_egress {
             Reach::Anywhere
         } else {
@@ -133,7 +135,7 @@ async fn go(
 }
 
 /// Publishes the files; those that need others are tried again after them. Gives the first one's id.
-async fn publish(
+pub(super) async fn publish(
     node: &Runtime,
     tenant: &Tenant,
     files: Vec<DefinitionFile>,

@@ -16,6 +16,7 @@ use tracing::level_filters::LevelFilter;
 use self::place::PlaceArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{Console, Host, HostConfig, Listeners, Spoken, address, stop_signal};
 
@@ -39,6 +40,8 @@ pub(crate) struct ServeArgs {
     /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
     #[arg(long)]
     allow_private_egress: bool,
+    #[command(flatten)]
+    retention: RetentionArgs,
     /// Do not write what workflows write with WriteLine
     #[arg(long, short)]
     quiet: bool,
@@ -87,6 +90,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         } else {
             Reach::Public
         },
+        retention: args.retention.read(),
         observer: (!args.quiet).then(|| Arc::new(console) as _),
     })
     .await?;

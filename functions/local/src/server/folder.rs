@@ -17,13 +17,8 @@ use crate::failure::Failure;
 const LEASE_MS: i64 = 5_000;
 
 /// Opens the table of a data folder; both are created where they are missing.
-pub(super) fn open(
-    folder: &Path,
-    size_bytes_max: Option<u64>,
-    clock: &dyn Clock,
-) -> Result<Storage, Failure> {
-    let table = EmbeddedTable::open_with(folder, Options { size_bytes_max });
-    let table = Arc::new(table.map_err(|error| {
+pub(crate) fn table(folder: &Path, size_bytes_max: Option<u64>) -> Result<EmbeddedTable, Failure> {
+    EmbeddedTable::open_with(folder, Options { size_bytes_max }).map_err(|error| {
         let (exit, code) = match &error {
             TableError::InUse(_) => (Exit::Conflict, "folderInUse"),
             TableError::Full(_) => (Exit::Storage, "diskFull"),
@@ -35,7 +30,16 @@ pub(super) fn open(
             | TableError::Unusable(..) => (Exit::Storage, "folderUnusable"),
         };
         Failure::new(exit, code, error.to_string())
-    })?);
+    })
+}
+
+/// Opens a data folder for this process alone.
+pub(super) fn open(
+    folder: &Path,
+    size_bytes_max: Option<u64>,
+    clock: &dyn Clock,
+) -> Result<Storage, Failure> {
+    let table = Arc::new(table(folder, size_bytes_max)?);
     let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
         .with_blobs(Arc::new(FileBlobs::new(folder)))
         // The folder's lock says that whoever had it before is gone.

@@ -9,7 +9,7 @@ use dormouse_embedded::{
 };
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Broadcast, Clock, Metrics, Observer, Ports};
-use dormouse_runtime::{Runtime, RuntimeConfig};
+use dormouse_runtime::{Retention, Runtime, RuntimeConfig};
 use dormouse_telemetry::Registry;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -29,6 +29,8 @@ pub(crate) struct HostConfig {
     pub(crate) nodes: u16,
     /// How far the HTTP requests of workflows may reach.
     pub(crate) reach: Reach,
+    /// How long ended instances are kept.
+    pub(crate) retention: Retention,
     /// Who hears what workflows write and do.
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
@@ -73,6 +75,7 @@ impl Host {
             };
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = storage.lease_ms;
+            settings.retention = config.retention;
             let store = storage.store.clone();
             let node = Runtime::new(store, ports, Arc::clone(&expressions), settings);
             if others {

@@ -10,6 +10,7 @@ mod signal;
 mod storage;
 
 pub(crate) use console::{Console, Spoken};
+pub(crate) use folder::table as open_table;
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
 pub(crate) use signal::{Stop, stop_signal};

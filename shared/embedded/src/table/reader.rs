@@ -22,6 +22,9 @@ use super::select::Select;
 /// machine has cores.
 const IDLE_MAX: usize = 4;
 
+/// The items of a page of a scan.
+const SCAN_PAGE: u32 = 1_000;
+
 /// The connections that read.
 #[derive(Debug)]
 pub(super) struct Readers {
@@ -47,6 +50,15 @@ impl Readers {
     pub(super) fn query(&self, query: &Query) -> Result<Page, TableError> {
         let select = Select::of(query)?;
         self.with_connection(|connection| page(connection, query, &select))
+    }
+
+    /// One page of everything, in the order of row numbers; the cursor is the last one's.
+    pub(super) fn scan(&self, cursor: Option<&str>) -> Result<Page, TableError> {
+        let after: i64 = match cursor {
+            None => i64::MIN,
+            Some(text) => text.parse().map_err(|_| TableError::BadCursor)?,
+        };
+        self.with_connection(|connection| scan_page(connection, after))
     }
 
     fn with_connection<T>(
@@ -91,6 +103,26 @@ fn page(connection: &Connection, query: &Query, select: &Select) -> Result<Page,
         let item = item(row, query)?;
         bytes += item.size_bytes();
         page.items.push(item);
+    }
+    Ok(page)
+}
+
+fn scan_page(connection: &Connection, after: i64) -> Result<Page, RowError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, pk, sk, body FROM items WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let mut rows = statement.query((after, SCAN_PAGE))?;
+    let mut page = Page::default();
+    while let Some(row) = rows.next()? {
+        let key = Key::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?);
+        let body = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+        match body::decode(body, |_| true) {
+            Ok(attributes) => page.items.push(Item { key, attributes }),
+            Err(body::Damaged) => return Err(RowError::Damaged(key)),
+        }
+        page.cursor = Some(row.get::<_, i64>(0)?.to_string());
+    }
+    if page.items.len() < SCAN_PAGE as usize {
+        page.cursor = None;
     }
     Ok(page)
 }

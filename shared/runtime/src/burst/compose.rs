@@ -10,6 +10,7 @@ use dormouse_engine::step::{Next, Transition};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::bookmark::{FoundBy, NewBookmark};
 use dormouse_store::commit::Commit;
+use dormouse_store::expiry::Kept;
 use dormouse_store::instance::Summary;
 use serde_json::Map;
 
@@ -63,6 +64,7 @@ impl Burst<'_> {
                     .collect(),
                 event_id: cause.event_id.clone(),
                 consumed: cause.consumed.clone(),
+                kept: self.kept(instance, now),
                 outbox_done: self.continuation.iter().cloned().collect(),
                 ..Commit::default()
             },
@@ -91,6 +93,14 @@ impl Burst<'_> {
         let effects: Result<Vec<_>, _> = composed.messages.iter().map(Message::effect).collect();
         composed.commit.effects = effects?;
         Ok(composed)
+    }
+
+    /// How long the instance is kept, if the commit ends it.
+    fn kept(&self, instance: &Instance, now: Timestamp) -> Option<Kept> {
+        let retention = self.runtime.config().retention;
+        instance
+            .is_ended()
+            .then(|| retention.of(instance.sub_status, now))?
     }
 
     fn bookmarks(

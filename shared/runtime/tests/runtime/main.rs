@@ -20,6 +20,7 @@ mod instances;
 mod limits;
 mod measures;
 mod occurrences;
+mod retention;
 mod table;
 mod timers;
 mod world;

@@ -1,0 +1,49 @@
+//! How long ended instances are kept, as the command line says it.
+
+use clap::Args;
+use dormouse_runtime::Retention;
+
+/// How long ended instances are kept.
+#[derive(Debug, Args)]
+pub(crate) struct RetentionArgs {
+    /// Remove instances that finished so many days ago; 0 keeps them for ever
+    #[arg(
+        long,
+        value_name = "DAYS",
+        env = "DORMOUSE_RETAIN_FINISHED_DAYS",
+        default_value_t = 0
+    )]
+    retain_finished_days: u32,
+    /// Remove instances that ended by failing so many days ago; 0 keeps them for ever
+    #[arg(
+        long,
+        value_name = "DAYS",
+        env = "DORMOUSE_RETAIN_FAULTED_DAYS",
+        default_value_t = 0
+    )]
+    retain_faulted_days: u32,
+    /// Remove instances that were cancelled so many days ago; 0 keeps them for ever
+    #[arg(
+        long,
+        value_name = "DAYS",
+        env = "DORMOUSE_RETAIN_CANCELLED_DAYS",
+        default_value_t = 0
+    )]
+    retain_cancelled_days: u32,
+    /// Write instances to files (`archive/` in the data folder) before they are removed
+    #[arg(long, env = "DORMOUSE_ARCHIVE")]
+    archive: bool,
+}
+
+impl RetentionArgs {
+    /// As the runtime wants it.
+    pub(crate) fn read(&self) -> Retention {
+        let days = |days: u32| (days > 0).then_some(days);
+        Retention {
+            finished_days: days(self.retain_finished_days),
+            faulted_days: days(self.retain_faulted_days),
+            cancelled_days: days(self.retain_cancelled_days),
+            is_archived: self.archive,
+        }
+    }
+}

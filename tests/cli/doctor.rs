@@ -1,0 +1,123 @@
+//! `dormouse doctor` over data folders: sound ones, broken ones, ones in use.
+
+use dormouse_embedded::EmbeddedTable;
+use dormouse_store::scan::Scan;
+use dormouse_store::table::{Attributes, Condition, Item, Key, Table, Value, Write};
+
+use crate::process::{Server, folder, run};
+
+/// Everything in the folder's table.
+async fn items(table: &EmbeddedTable) -> Vec<Item> {
+    let (mut items, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = table.scan(cursor).await.unwrap();
+        items.extend(page.items);
+        cursor = page.cursor;
+        if cursor.is_none() {
+            return items;
+        }
+    }
+}
+
+#[test]
+fn a_folder_after_work_and_a_kill_is_sound_and_one_in_use_is_refused() {
+    let data = folder();
+    let server = Server::start(data.path());
+    for name in ["approval", "hello", "order", "daily-report"] {
+        server.publish(name);
+    }
+    server.json(&["start", "approval", "-i", "Request=x"]);
+    server.json(&["start", "hello", "-i", "Name=Ada"]);
+    server.json(&["start", "order", "-i", "OrderId=o", "-i", "Amount=1"]);
+    let args = ["doctor", "--data", data.path().to_str().unwrap()];
+    run(args).ended(4).complains("in use");
+    server.kill();
+    run(args)
+        .ended(0)
+        .says("Nothing is wrong")
+        .says("3 instances");
+    run(["doctor", "--data", "/no/such/folder"])
+        .ended(2)
+        .complains("no data folder");
+}
+
+#[test]
+fn what_is_broken_is_found_mended_and_then_gone() {
+    let data = folder();
+    let server = Server::start(data.path());
+    server.publish("approval");
+    server.publish("daily-report");
+    let started = server.json(&["start", "approval", "-i", "Request=x"]);
+    let id = started["workflowInstanceId"].as_str().unwrap().to_owned();
+    server.kill();
+
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let table = EmbeddedTable::open(data.path()).unwrap();
+        let mut writes = Vec::new();
+        for item in items(&table).await {
+            let (partition, sort) = (&item.key.partition, &item.key.sort);
+            // Both timers go: the deadline of the instance, and the cron trigger's next occurrence.
+            if partition == "~/TIMER" {
+                writes.push(Write::Delete(item.key.clone(), Condition::Exists));
+            }
+            // The bookmark's row is doubled for an instance that never was.
+            if let Some(rest) = sort.strip_prefix(&format!("B#{id}#")) {
+                let key = Key::new(partition.clone(), format!("B#nobody#{rest}"));
+                let attributes = item.attributes.clone();
+                writes.push(Write::Put(Item { key, attributes }, Condition::Absent));
+            }
+        }
+        assert_eq!(writes.len(), 3, "{writes:?}");
+        let put = |partition: &str, sort: &str, name: &str, value: Value| {
+            let attributes = Attributes::from([(name.to_owned(), value)]);
+            let key = Key::new(partition, sort);
+            Write::Put(Item { key, attributes }, Condition::Absent)
+        };
+        writes.push(put(
+            "default/WF#gone",
+            "STATE#000000000001",
+            "st",
+            Value::N(1),
+        ));
+        let holder = Value::S("gone".into());
+        writes.push(put("default/UNIQ#approval#", "HEAD", "in", holder));
+        table.write(&writes).await.unwrap();
+    });
+    let blob = data.path().join("blobs/ab");
+    std::fs::create_dir_all(&blob).unwrap();
+    let blob = blob.join("cdef");
+    std::fs::write(&blob, "x").unwrap();
+    let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(86_400);
+    let file = std::fs::File::options().write(true).open(&blob).unwrap();
+    file.set_modified(yesterday).unwrap();
+
+    let args = ["doctor", "--json", "--data", data.path().to_str().unwrap()];
+    let kinds = |report: &serde_json::Value| {
+        let found = report["found"].as_array().unwrap().iter();
+        let mut kinds: Vec<String> = found
+            .map(|f| f["kind"].as_str().unwrap().to_owned())
+            .collect();
+        kinds.sort();
+        kinds
+    };
+    let report = run(args).ended(1).json();
+    let expected = [
+        "blobWithoutOwner",
+        "bookmarkWithoutInstance",
+        "claimWithoutHolder",
+        "rowsWithoutInstance",
+        "timerMissing",
+        "timerMissing",
+    ];
+    assert_eq!(kinds(&report), expected, "{report:#}");
+    let mended = run(args.into_iter().chain(["--fix"])).ended(0).json();
+    assert_eq!(kinds(&mended), expected);
+    let after = run(args).ended(0).json();
+    assert_eq!(kinds(&after), Vec::<String>::new(), "{after:#}");
+    assert!(!blob.exists());
+
+    let server = Server::start(data.path());
+    server.json(&["event", "Decision", "--input", "{\"approved\": true}"]);
+    server.wait_for(&id, "Finished");
+}

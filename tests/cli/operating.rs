@@ -1,0 +1,99 @@
+//! What operators see: numbers for Prometheus, logs for programs, instances that go when their time has come.
+
+use std::process::Stdio;
+
+use dormouse_tests::http_client::Client;
+use serde_json::Value;
+
+use crate::process::{Server, dormouse, example, folder, run};
+
+/// The port of a node's address.
+fn port(url: &str) -> u16 {
+    url.rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+#[test]
+fn a_node_counts_what_it_does() {
+    let data = folder();
+    let server = Server::start(data.path());
+    server.publish("hello");
+    let started = server.json(&["start", "hello", "-i", "Name=Ada"]);
+    server.wait_for(started["workflowInstanceId"].as_str().unwrap(), "Finished");
+    let mut client = Client::new(port(&server.urls[0]));
+    let page = client.get("/metrics").unwrap();
+    let text = String::from_utf8(page.body.clone()).unwrap();
+    for line in [
+        "dormouse_instances_started_total 1",
+        "dormouse_instances_completed_total 1",
+        "dormouse_instances_active 0",
+        "dormouse_timers_scheduled_total 1",
+        "dormouse_timers_fired_total 1",
+        "dormouse_lease_wait_seconds_count 1",
+        "dormouse_burst_seconds_count 2",
+    ] {
+        assert!(text.lines().any(|l| l == line), "no `{line}` in\n{text}");
+    }
+}
+
+#[test]
+fn the_log_is_json_where_a_program_reads_it() {
+    let data = folder();
+    let log = folder();
+    let file = log.path().join("log");
+    let errors = std::fs::File::create(&file).unwrap();
+    let mut server = dormouse()
+        .args([
+            "serve",
+            "--json",
+            "--port",
+            "0",
+            "--log",
+            "info",
+            "--log-format",
+            "json",
+        ])
+        .arg("--data")
+        .arg(data.path())
+        .stdout(Stdio::piped())
+        .stderr(errors)
+        .spawn()
+        .unwrap();
+    let mut hello = String::new();
+    let out = server.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut hello).unwrap();
+    let hello: Value = serde_json::from_str(&hello).unwrap();
+    let url = hello["urls"][0].as_str().unwrap().to_owned();
+    let file_of = example("approval");
+    run(["publish", file_of.to_str().unwrap(), "--url", &url]).ended(0);
+    let started = run([
+        "start",
+        "approval",
+        "-i",
+        "Request=x",
+        "--json",
+        "--url",
+        &url,
+    ]);
+    let id = started.ended(0).json()["workflowInstanceId"].clone();
+    run([
+        "event",
+        "Decision",
+        "--input",
+        "{\"approved\": true}",
+        "--url",
+        &url,
+    ])
+    .ended(0);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+        .collect();
+    let acquired = lines.iter().find(|l| l["message"] == "lease acquired");
+    let acquired = acquired.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(acquired["instance"], id);
+    assert_eq!(acquired["level"], "INFO");
+    assert!(acquired["wait_ms"].is_i64(), "{acquired}");
+}
