@@ -256,11 +256,8 @@ async fn bury(runtime: &Runtime, row: &Row, reason: String) -> Result<(), Runtim
     let store = runtime.store();
     match serde_json::from_slice::<Timer>(&row.body) {
         Ok(timer) => {
-            let message = Message {
-                id: row.id.clone(),
-                tenant: row.tenant.clone(),
-                task: Task::Fire { timer },
-            };
+            let task = Task::Fire { timer };
+            let message = Message::new(row.id.clone(), row.tenant.clone(), task);
             runtime.give_up(&message, &reason).await?;
         }
         Err(_) => {

@@ -1,8 +1,9 @@
 //! Resuming by bookmark. By its instance and id only; resume links with tokens need who-may-do-what first.
 
+use axum::Router;
 use axum::extract::State;
+use axum::response::Response;
 use axum::routing::post;
-use axum::{Json as Answer, Router};
 use dormouse_runtime::ResumeRequest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,10 +27,7 @@ struct Resume {
     input: Option<Map<String, Value>>,
 }
 
-async fn resume(
-    State(app): State<App>,
-    Json(request): Json<Resume>,
-) -> Result<Answer<Value>, Refusal> {
+async fn resume(State(app): State<App>, Json(request): Json<Resume>) -> Result<Response, Refusal> {
     let id = request.workflow_instance_id;
     let input = request.input.unwrap_or_default();
     let resume = ResumeRequest::bookmark(&id, request.bookmark_id, input);

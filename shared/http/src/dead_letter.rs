@@ -100,7 +100,7 @@ fn model(letter: &DeadLetter) -> Value {
     out
 }
 
-/// The runtime's own formats are JSON.
+/// The runtime's own formats are JSON; what came from outside and could not be read may be anything.
 fn text(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).unwrap_or(Value::Null)
+    serde_json::from_slice(bytes).unwrap_or_else(|_| String::from_utf8_lossy(bytes).into())
 }

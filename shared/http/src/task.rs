@@ -1,8 +1,9 @@
 //! Completing tasks of outside workers.
 
+use axum::Router;
 use axum::extract::{Path, State};
+use axum::response::Response;
 use axum::routing::post;
-use axum::{Json as Answer, Router};
 use dormouse_runtime::ResumeOutcome;
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,7 +31,7 @@ async fn complete(
     State(app): State<App>,
     Path(id): Path<String>,
     Json(request): Json<Completion>,
-) -> Result<Answer<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     let outcome = app
         .runtime()
         .complete_task(app.tenant(), &id, request.result)

@@ -33,6 +33,9 @@ pub struct RuntimeConfig {
     pub deliveries_parallel_max: usize,
     /// How often a delivery is tried before it becomes a dead letter.
     pub delivery_attempts_max: u32,
+    /// How many messages may follow from each other without anybody waiting in between. The next one becomes a dead
+    /// letter: workflows that set each other off for ever would cost money for ever.
+    pub hops_max: u32,
     /// A row of the outbox older than this was left by a crash, in ms: the sweep delivers it.
     pub redeliver_after_ms: i64,
     /// How long an event that nothing waits for is kept where its sender does not say, in ms.
@@ -63,6 +66,7 @@ impl RuntimeConfig {
             delivery: Delivery::Background,
             deliveries_parallel_max: 16,
             delivery_attempts_max: 10,
+            hops_max: u32::MAX,
             redeliver_after_ms: 5_000,
             event_ms: 600_000,
             missed_after_ms: 60_000,
@@ -82,6 +86,7 @@ impl RuntimeConfig {
             burst_ms_max: work_ms,
             call_ms: work_ms.unsigned_abs().min(100_000),
             delivery: Delivery::Inline,
+            hops_max: 1_000,
             ..Self::server(node)
         }
     }

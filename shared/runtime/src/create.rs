@@ -125,7 +125,9 @@ impl Runtime {
     /// Creates the instance with its first commit, and goes on.
     pub(crate) async fn create(&self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
         let owner = self.owner();
-        let deadline = self.now().plus_ms(self.config().wait_ms_max);
+        let deadline = self
+            .now()
+            .plus_ms(self.within_ms(self.config().wait_ms_max));
         let (mut attempt, mut draws) = (1, 1);
         first.transition = first.burst.settle_questions(first.transition).await?;
         let mut composed = first.compose()?;

@@ -55,11 +55,6 @@ impl Runtime {
             }
             Err(error) => return Err(error),
         }
-        let message = |place: usize, task| Message {
-            id: format!("delete/{instance_id}/{place}"),
-            tenant: tenant.clone(),
-            task,
-        };
         let clean = Task::CleanDeleted {
             instance: instance_id.into(),
         };
@@ -69,7 +64,10 @@ impl Runtime {
         let messages: Vec<_> = std::iter::once(clean)
             .chain(cancels)
             .enumerate()
-            .map(|(place, task)| message(place, task))
+            .map(|(place, task)| {
+                let id = format!("delete/{instance_id}/{place}");
+                self.message(tenant, id, task)
+            })
             .collect();
         let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
         let now = self.now();

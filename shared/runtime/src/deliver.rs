@@ -12,7 +12,7 @@ use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
 use crate::message::{Message, Task};
-use crate::port::{Metric, TaskRequest};
+use crate::port::{LifecycleEvent, Metric, TaskRequest};
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
@@ -36,7 +36,19 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. Deliver it again then; after a number of attempts, [`Self::give_up`].
     pub async fn deliver(&self, message: &Message) -> Result<Delivered, RuntimeError> {
-        match self.try_deliver(message).await {
+        if message.hops > self.config().hops_max {
+            self.record(Metric::HopsExceeded, 1);
+            tracing::error!(
+                id = message.id,
+                hops = message.hops,
+                "a chain of messages is cut off: it has passed the hop budget"
+            );
+            return Ok(Delivered::Never(
+                "too many messages followed from each other",
+            ));
+        }
+        let caused = self.caused_by(message);
+        match caused.try_deliver(message).await {
             Err(
                 RuntimeError::InProgress { .. }
                 | RuntimeError::LeaseLost { .. }
@@ -94,6 +106,7 @@ impl Runtime {
                 Ok(Delivered::Done)
             }
             Task::RequestTask { request } => self.deliver_request(request).await,
+            Task::Tell { event } => self.deliver_event(event).await,
             Task::Cancel { instance } => self.deliver_cancel(tenant, instance).await,
             Task::CallInBackground { instance, bookmark } => {
                 self.deliver_call(tenant, instance, bookmark).await
@@ -124,6 +137,13 @@ impl Runtime {
     async fn deliver_request(&self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
         if let Some(bus) = &self.ports().bus {
             bus.request_task(request).await.map_err(RuntimeError::Bus)?;
+        }
+        Ok(Delivered::Done)
+    }
+
+    async fn deliver_event(&self, event: &LifecycleEvent) -> Result<Delivered, RuntimeError> {
+        if let Some(bus) = &self.ports().bus {
+            bus.tell(event).await.map_err(RuntimeError::Bus)?;
         }
         Ok(Delivered::Done)
     }

@@ -39,23 +39,20 @@ impl Runtime {
         }
         let (instance, _) = instance_id(self, tenant, &request);
         let instance_id = instance.to_string();
-        let message = Message {
-            id: format!("start/{instance_id}"),
-            tenant: tenant.clone(),
-            task: Task::Start {
-                instance,
-                definition: request.definition,
-                start: StartFacts {
-                    input: request.input,
-                    correlation_id: request.correlation_id,
-                    name: request.name,
-                    trigger_activity_id: request.trigger_activity_id,
-                    properties: request.properties,
-                    parent: request.parent,
-                    ignores_activation: request.ignores_activation,
-                },
+        let task = Task::Start {
+            instance,
+            definition: request.definition,
+            start: StartFacts {
+                input: request.input,
+                correlation_id: request.correlation_id,
+                name: request.name,
+                trigger_activity_id: request.trigger_activity_id,
+                properties: request.properties,
+                parent: request.parent,
+                ignores_activation: request.ignores_activation,
             },
         };
+        let message = self.message(tenant, format!("start/{instance_id}"), task);
         self.accept(message).await?;
         Ok(DispatchOutcome::Accepted { instance_id })
     }

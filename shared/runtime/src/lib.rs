@@ -26,6 +26,7 @@ mod fire_occurrence;
 mod fire_timer;
 mod http_route;
 mod import_definition;
+mod invocation;
 mod kept;
 mod load;
 pub mod message;

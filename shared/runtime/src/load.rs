@@ -12,6 +12,7 @@ use dormouse_store::instance::Summary;
 use crate::bindings::{Bindings, VersionKey, reference_key};
 use crate::cache::{GraphKey, Published, Runnable};
 use crate::error::RuntimeError;
+use crate::port::DefinitionChanged;
 use crate::resolve::Resolve;
 use crate::runtime::Runtime;
 use crate::version_extra::VersionExtra;
@@ -70,6 +71,24 @@ impl Runtime {
             .await?;
         self.cache().put_graph(key, runnable.clone());
         Ok(runnable)
+    }
+
+    /// Forgets what this node remembers of a definition that has changed, and reads what is published of it now, so
+    /// that the next start need not. False: nothing is published any more.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]: it could not be read; the next start reads it.
+    pub async fn reload(&self, changed: &DefinitionChanged) -> Result<bool, RuntimeError> {
+        self.invalidate(changed);
+        let Ok(tenant) = Tenant::new(&changed.tenant) else {
+            return Ok(false);
+        };
+        let id = &changed.definition_id;
+        let Some(head) = self.store().definition_head(&tenant, id).await? else {
+            return Ok(false);
+        };
+        Ok(self.load_published(&tenant, head).await?.is_some())
     }
 
     /// What a start of a published version runs, given the head that names it. `None`: nothing is published.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
-use crate::port::TaskRequest;
+use crate::port::{LifecycleEvent, TaskRequest};
 use crate::start::StartRequest;
 use crate::stimulate::StimulusRequest;
 use crate::tenant_serde;
@@ -27,8 +27,16 @@ pub struct Message {
     /// Whose it is.
     #[serde(with = "tenant_serde")]
     pub tenant: Tenant,
+    /// How many messages led to this one without anybody having waited in between.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hops: u32,
     /// What to do.
     pub task: Task,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it in so")]
+fn is_zero(hops: &u32) -> bool {
+    *hops == 0
 }
 
 /// What to do.
@@ -89,6 +97,11 @@ pub enum Task {
         /// The request.
         request: TaskRequest,
     },
+    /// Tell the bus what happened to an instance.
+    Tell {
+        /// What happened.
+        event: LifecycleEvent,
+    },
     /// Cancel an instance.
     Cancel {
         /// The instance.
@@ -123,7 +136,10 @@ impl Task {
     /// Whether it is work that any node may do, rather than something that is handed on in one call.
     pub(crate) fn is_work(&self) -> bool {
         match self {
-            Self::Schedule { .. } | Self::RequestTask { .. } | Self::ScheduleTriggers(_) => false,
+            Self::Schedule { .. }
+            | Self::RequestTask { .. }
+            | Self::Tell { .. }
+            | Self::ScheduleTriggers(_) => false,
             Self::Continue { .. }
             | Self::Fire { .. }
             | Self::Start { .. }
@@ -194,6 +210,17 @@ impl StartFacts {
 }
 
 impl Message {
+    /// A message that no other led to.
+    #[must_use]
+    pub fn new(id: impl Into<String>, tenant: Tenant, task: Task) -> Self {
+        Self {
+            id: id.into(),
+            tenant,
+            hops: 0,
+            task,
+        }
+    }
+
     /// The message as an effect of the outbox.
     ///
     /// # Errors

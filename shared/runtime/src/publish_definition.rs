@@ -247,10 +247,9 @@ impl Afterwards {
             .then(|| Task::UpdateConsumers(published.clone()));
         let tasks = [schedule, update].into_iter().flatten().enumerate();
         tasks
-            .map(|(place, task)| Message {
-                id: format!("publish/{id}/{revision}/{place}"),
-                tenant: tenant.clone(),
-                task,
+            .map(|(place, task)| {
+                let id = format!("publish/{id}/{revision}/{place}");
+                Message::new(id, tenant.clone(), task)
             })
             .collect()
     }

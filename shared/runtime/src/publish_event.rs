@@ -40,16 +40,13 @@ pub struct EventOutcome {
 }
 
 impl Runtime {
-    /// Publishes an event. When it returns, the event will be delivered whatever happens.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError`]: the event was not accepted.
-    pub async fn publish_event(
+    /// The message of an event, and the stimulus in it.
+    #[must_use]
+    pub fn event_message(
         &self,
         tenant: &Tenant,
         event: EventRequest,
-    ) -> Result<EventOutcome, RuntimeError> {
+    ) -> (Message, StimulusRequest) {
         let event_id = event.event_id.unwrap_or_else(|| self.new_id());
         let stimulus = StimulusRequest {
             id: event_id.clone(),
@@ -62,15 +59,28 @@ impl Runtime {
             at: self.now(),
             kept_ms: event.kept_ms,
         };
-        let message = Message {
-            id: format!("event/{event_id}"),
-            tenant: tenant.clone(),
-            task: Task::Stimulate {
-                stimulus: stimulus.clone(),
-            },
+        let task = Task::Stimulate {
+            stimulus: stimulus.clone(),
         };
+        let message = self.message(tenant, format!("event/{event_id}"), task);
+        (message, stimulus)
+    }
+
+    /// Publishes an event. When it returns, the event will be delivered whatever happens.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]: the event was not accepted.
+    pub async fn publish_event(
+        &self,
+        tenant: &Tenant,
+        event: EventRequest,
+    ) -> Result<EventOutcome, RuntimeError> {
+        let waits = event.waits;
+        let (message, stimulus) = self.event_message(tenant, event);
+        let event_id = stimulus.id.clone();
         let parcel = self.accept_parcel(message).await?;
-        if !event.waits {
+        if !waits {
             self.post(parcel).await;
             return Ok(EventOutcome {
                 event_id,

@@ -1,8 +1,12 @@
 //! Dead letters: what was given up on, to be listed, replayed and deleted.
 
+use bytes::Bytes;
+use dormouse_engine::id::InstanceId;
+use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
+use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::parcel::Parcel;
@@ -24,23 +28,25 @@ impl Runtime {
         let Some(letter) = self.store().dead_letter(tenant, id).await? else {
             return Ok(false);
         };
-        let messages = match letter.letter {
+        let mut messages = match letter.letter {
             Letter::Effects { effects, .. } => effects
                 .iter()
                 .map(|effect| Message::decode(&effect.body))
                 .collect::<Result<Vec<_>, _>>()?,
             Letter::Message(body) => vec![Message::decode(&body)?],
-            Letter::Stimulus { stimulus, .. } => vec![Message {
-                id: format!("replay/{id}"),
-                tenant: tenant.clone(),
-                task: Task::Stimulate {
-                    stimulus: StimulusRequest {
-                        at: self.now(),
-                        ..StimulusRequest::of_kept(stimulus)?
-                    },
-                },
-            }],
+            Letter::Stimulus { stimulus, .. } => {
+                let stimulus = StimulusRequest {
+                    at: self.now(),
+                    ..StimulusRequest::of_kept(stimulus)?
+                };
+                let task = Task::Stimulate { stimulus };
+                vec![Message::new(format!("replay/{id}"), tenant.clone(), task)]
+            }
         };
+        // Somebody decided that they go on.
+        for message in &mut messages {
+            message.hops = 0;
+        }
         let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
         let now = self.now();
         let replayed = self
@@ -59,22 +65,66 @@ impl Runtime {
         Ok(true)
     }
 
-    /// Makes a dead letter of a message that a queue has delivered too often.
+    /// Makes a dead letter of a message that cannot be delivered; a burst that cannot go on becomes a failure of its
+    /// instance instead.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn give_up(&self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
+        if let Task::Continue { instance, .. } = &message.task {
+            return self.fail_stuck(&message.tenant, instance, reason).await;
+        }
+        self.bury_message(&message.tenant, &message.id, message.encode()?, reason)
+            .await
+    }
+
+    /// Fails an instance whose burst cannot go on.
+    pub(crate) async fn fail_stuck(
+        &self,
+        tenant: &Tenant,
+        instance: &InstanceId,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
+        let stimulus = Stimulus::Fail {
+            kind: "GivenUp".into(),
+            message: format!("the workflow was stopped: {reason}"),
+        };
+        let waking = Waking::new(instance.as_str(), stimulus);
+        self.advance(tenant, waking).await.map(drop)
+    }
+
+    /// Makes a dead letter of a message whose text nobody can read.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn give_up_unreadable(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        text: &str,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
+        let body = Bytes::copy_from_slice(text.as_bytes());
+        self.bury_message(tenant, id, body, reason).await
+    }
+
+    async fn bury_message(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        body: Bytes,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
         let letter = DeadLetter {
-            id: format!("{:013}-{}", self.now().0, message.id.replace('/', "-")),
+            id: format!("{:013}-{}", self.now().0, id.replace('/', "-")),
             at_ms: self.now().0,
             reason: reason.to_owned(),
             attempts: 0,
-            letter: Letter::Message(message.encode()?),
+            letter: Letter::Message(body),
         };
-        self.store()
-            .put_dead_letter(&message.tenant, &letter)
-            .await?;
+        self.store().put_dead_letter(tenant, &letter).await?;
         self.record(Metric::DeadLetters, 1);
         Ok(())
     }

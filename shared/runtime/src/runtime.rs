@@ -12,12 +12,14 @@ use dormouse_store::{Store, Tenant};
 
 use crate::cache::Cache;
 use crate::config::RuntimeConfig;
+use crate::invocation::Invocation;
 use crate::port::{DefinitionChanged, Measure, Metric, Ports};
 
 /// Everything the use cases need. Cheap to clone.
 #[derive(Clone)]
 pub struct Runtime {
     inner: Arc<Inner>,
+    invocation: Invocation,
 }
 
 struct Inner {
@@ -53,6 +55,7 @@ impl Runtime {
         };
         Self {
             inner: Arc::new(inner),
+            invocation: Invocation::default(),
         }
     }
 
@@ -97,6 +100,17 @@ impl Runtime {
     pub fn record(&self, metric: Metric, value: i64) {
         if let Some(metrics) = &self.inner.ports.metrics {
             metrics.record(Measure { metric, value });
+        }
+    }
+
+    pub(crate) fn invocation(&self) -> Invocation {
+        self.invocation
+    }
+
+    pub(crate) fn with_invocation(&self, invocation: Invocation) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            invocation,
         }
     }
 

@@ -1,10 +1,8 @@
 //! The sweep: delivers what a crash left, continues what was interrupted, gives up on what has expired.
 
-use dormouse_engine::step::Stimulus;
 use dormouse_store::dead_letter::{DeadLetter, Letter};
 use dormouse_store::outbox::OutboxRow;
 
-use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::port::Metric;
@@ -80,6 +78,10 @@ impl Runtime {
                 .list_outbox(shard, before, ROWS_A_PAGE, cursor)
                 .await?;
             for row in page.rows {
+                if self.is_out_of_time() {
+                    report.left += 1;
+                    return Ok(());
+                }
                 if row.held_until_ms > self.now().0 {
                     continue;
                 }
@@ -150,14 +152,9 @@ impl Runtime {
         // instance; neither is of use as a dead letter.
         for message in left {
             if let Task::Continue { instance, .. } = &message.task {
-                let stimulus = Stimulus::Fail {
-                    kind: "GivenUp".into(),
-                    message: format!(
-                        "the workflow was stopped: it could not be continued in {attempts} attempts"
-                    ),
-                };
-                let waking = Waking::new(instance.as_str(), stimulus);
-                if let Err(cause) = self.advance(&message.tenant, waking).await {
+                let reason = format!("it could not be continued in {attempts} attempts");
+                let failed = self.fail_stuck(&message.tenant, instance, &reason).await;
+                if let Err(cause) = failed {
                     tracing::warn!(%instance, cause = %cause, "an instance cannot be continued and not be failed");
                 }
             }
@@ -206,6 +203,9 @@ impl Runtime {
         let now = self.now();
         for (tenant, kept) in self.store().list_queued(KEPT_A_SWEEP).await? {
             let is_young = kept.created_ms > before;
+            if self.is_out_of_time() {
+                break;
+            }
             if is_young || kept.expires_ms <= now.0 {
                 continue;
             }

@@ -1,5 +1,6 @@
 //! Workflow instances: everything under `/elsa/api/workflow-instances`.
 
+pub(crate) mod accepted;
 mod cancel;
 mod journal;
 mod list;

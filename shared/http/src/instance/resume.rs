@@ -2,11 +2,13 @@
 
 use axum::Json as Answer;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
 use dormouse_engine::instance::Wait;
 use dormouse_runtime::{BurstReport, ResumeOutcome, ResumeRequest};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::accepted::accepted;
 use super::model;
 use crate::app::App;
 use crate::body::Json;
@@ -27,7 +29,7 @@ pub(super) async fn resume(
     State(app): State<App>,
     Path(id): Path<String>,
     Json(request): Json<Resume>,
-) -> Result<Answer<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     let bookmark = match request.bookmark_id {
         Some(bookmark) => bookmark,
         None => only_bookmark(&app, &id).await?,
@@ -69,8 +71,13 @@ async fn only_bookmark(app: &App, id: &str) -> Result<String, Refusal> {
 }
 
 /// What is answered to a resume of the instance `id`.
-pub(crate) fn answer(id: String, outcome: ResumeOutcome) -> Result<Answer<Value>, Refusal> {
-    report(id, outcome).map(|report| Answer(resumed(&report)))
+pub(crate) fn answer(id: String, outcome: ResumeOutcome) -> Result<Response, Refusal> {
+    let report = report(id, outcome)?;
+    let mut answer = Answer(resumed(&report)).into_response();
+    if report.goes_on {
+        accepted(&mut answer, report.instance.id.as_str());
+    }
+    Ok(answer)
 }
 
 /// What a resume of the instance `id` has done, unless it has done nothing.

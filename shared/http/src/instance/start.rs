@@ -10,6 +10,7 @@ use dormouse_runtime::{BurstReport, DefinitionHandle, StartOutcome, StartRequest
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::accepted::accepted;
 use super::model;
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -56,7 +57,11 @@ pub(super) async fn start(
     match begun(id, outcome)? {
         Begun::Now(report) => {
             let body = started(&report.instance, &report.graph, &report.lines);
-            Ok((StatusCode::CREATED, Json(body)).into_response())
+            let mut answer = (StatusCode::CREATED, Json(body)).into_response();
+            if report.goes_on {
+                accepted(&mut answer, report.instance.id.as_str());
+            }
+            Ok(answer)
         }
         Begun::Before(head) => Ok(Json(again(&head)).into_response()),
     }
@@ -121,8 +126,11 @@ pub(crate) async fn executed(
     definition_id: String,
     outcome: StartOutcome,
 ) -> Result<Response, Refusal> {
-    let (instance, graph, response) = match begun(definition_id, outcome) {
-        Ok(Begun::Now(report)) => (report.instance, report.graph, report.response),
+    let (instance, graph, response, goes_on) = match begun(definition_id, outcome) {
+        Ok(Begun::Now(report)) => {
+            let goes_on = report.goes_on;
+            (report.instance, report.graph, report.response, goes_on)
+        }
         Ok(Begun::Before(head)) => {
             let found = app
                 .runtime()
@@ -130,7 +138,7 @@ pub(crate) async fn executed(
                 .await?;
             let id = head.instance_id;
             let detail = found.ok_or(Refusal::NoSuchInstance { id })?;
-            (detail.instance, detail.graph, None)
+            (detail.instance, detail.graph, None, false)
         }
         Err(Refusal::StartRefused { .. }) => {
             let headers = [(CANNOT_START, HeaderValue::from_static("True"))];
@@ -146,6 +154,9 @@ pub(crate) async fn executed(
             (status(&instance), Json(body)).into_response()
         }
     };
+    if goes_on && !is_workflows {
+        accepted(&mut answer, instance.id.as_str());
+    }
     let headers = answer.headers_mut();
     headers.insert(CANNOT_START, HeaderValue::from_static("False"));
     if let Ok(id) = HeaderValue::from_str(instance.id.as_str()) {

@@ -10,6 +10,8 @@ use dormouse_runtime::BurstReport;
 use dormouse_runtime::query::InstanceHead;
 use serde_json::json;
 
+use crate::instance::accepted::accepted;
+
 /// The workflow's answer as a response. What cannot be a header is left out.
 pub(crate) fn response(answer: HttpResponse) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
@@ -52,6 +54,12 @@ pub(super) fn of(report: BurstReport) -> Response {
                 "activityId": incident.map(|i| &i.activity_id),
             });
             (StatusCode::INTERNAL_SERVER_ERROR, Json(body)).into_response()
+        }
+        None if report.goes_on => {
+            let id = report.instance.id.as_str();
+            let mut answer = Json(json!({ "workflowInstanceId": id })).into_response();
+            accepted(&mut answer, id);
+            answer
         }
         None => StatusCode::OK.into_response(),
     };

@@ -16,15 +16,21 @@ use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
 
 impl Burst<'_> {
-    /// Makes a call and waits for its answer, renewing the lease meanwhile.
-    pub(crate) async fn answer(&mut self, call: &Call) -> Result<Answer, RuntimeError> {
+    /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of
+    /// the invocation, and is to be made by another one, under the same key.
+    pub(crate) async fn answer(&mut self, call: &Call) -> Result<Option<Answer>, RuntimeError> {
         let runtime = self.runtime;
+        if !runtime.has_time_for(runtime.may_take_ms(&call.request)) {
+            return Ok(None);
+        }
         let mut answer = pin!(runtime.answer(self.tenant, &call.request));
-        let half_ms = u64::try_from(runtime.config().lease_ms / 2).unwrap_or(1_000);
+        let half_ms = (runtime.config().lease_ms / 2).max(1);
         loop {
-            let pause = pin!(runtime.ports().clock.sleep(half_ms));
+            let pause_ms = runtime.within_ms(half_ms).unsigned_abs();
+            let pause = pin!(runtime.ports().clock.sleep(pause_ms));
             match select(answer.as_mut(), pause).await {
-                Either::Left((answer, _)) => return answer,
+                Either::Left((answer, _)) => return answer.map(Some),
+                Either::Right(_) if runtime.is_out_of_time() => return Ok(None),
                 Either::Right(_) => self.renew().await?,
             }
         }
@@ -57,7 +63,7 @@ impl Burst<'_> {
     }
 
     async fn renew(&mut self) -> Result<(), RuntimeError> {
-        let until = self.runtime.now().plus_ms(self.runtime.config().lease_ms);
+        let until = self.runtime.lease_until(self.runtime.now());
         let Some(lease) = self.lease.as_mut() else {
             return Err(self.lost());
         };
@@ -79,6 +85,14 @@ fn is_question(call: &Call) -> bool {
 }
 
 impl Runtime {
+    /// How long a call may take, in ms; 0 where the work is our own.
+    fn may_take_ms(&self, request: &Request) -> u64 {
+        match request {
+            Request::Http(http) => self.call_ms(http.timeout_ms),
+            Request::ExecuteWorkflow(_) | Request::FindWorkflow { .. } => 0,
+        }
+    }
+
     /// Makes a call.
     pub(crate) fn answer<'a>(
         &'a self,
@@ -88,11 +102,7 @@ impl Runtime {
         Box::pin(async move {
             match request {
                 Request::Http(http) => {
-                    let most = self.config().call_ms;
-                    let timeout_ms = match http.timeout_ms {
-                        0 => most,
-                        given => given.min(most),
-                    };
+                    let timeout_ms = self.call_ms(http.timeout_ms);
                     Ok(self.ports().http_caller.call(http, timeout_ms).await)
                 }
                 Request::ExecuteWorkflow(child) => self.execute(tenant, child).await,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_engine::effect::Effect;
 use dormouse_engine::id::BookmarkId;
-use dormouse_engine::instance::{Bookmark, Instance, Status};
+use dormouse_engine::instance::{Bookmark, Instance, Status, SubStatus};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_engine::time::Timestamp;
@@ -19,7 +19,7 @@ use crate::error::RuntimeError;
 use crate::http_route::http_route;
 use crate::message::{Message, Task};
 use crate::pin::Pin;
-use crate::port::TaskRequest;
+use crate::port::{LifecycleEvent, LifecycleKind, TaskRequest};
 use crate::stimulate::{StimulusRequest, event_hash};
 use crate::timer::{Timer, Wakes};
 
@@ -34,6 +34,8 @@ pub(crate) struct Composed {
     pub(crate) commit: Commit,
     /// The commit's effects.
     pub(crate) messages: Vec<Message>,
+    /// What would continue the burst after a crash; its row goes with the commit.
+    pub(crate) continuation: Option<Message>,
     /// Timers that are part of the commit.
     pub(crate) timers: Vec<Timer>,
     /// Timers elsewhere that nobody waits for any more.
@@ -65,10 +67,15 @@ impl Burst<'_> {
                 event_id: cause.event_id.clone(),
                 consumed: cause.consumed.clone(),
                 kept: self.kept(instance, now),
-                outbox_done: self.continuation.iter().cloned().collect(),
+                outbox_done: self
+                    .continuation
+                    .iter()
+                    .map(|(key, _)| key.clone())
+                    .collect(),
                 ..Commit::default()
             },
             messages: Vec::new(),
+            continuation: None,
             timers: Vec::new(),
             forget: Vec::new(),
             opened: Vec::new(),
@@ -89,6 +96,7 @@ impl Burst<'_> {
             let id = format!("{}/{number}/{place}", instance.id);
             self.effect(effect, id, (instance, number, now), &mut composed)?;
         }
+        self.lifecycle(transition, number, now, &mut composed);
         self.afterwards(transition, number, now, &mut composed)?;
         let effects: Result<Vec<_>, _> = composed.messages.iter().map(Message::effect).collect();
         composed.commit.effects = effects?;
@@ -282,7 +290,8 @@ impl Burst<'_> {
             return Ok(());
         }
         let config = self.runtime.config();
-        self.made_way = now.0 - self.began.0 >= config.burst_ms_max;
+        self.made_way =
+            now.0 - self.began.0 >= config.burst_ms_max || self.runtime.is_out_of_time();
         let message = self.message(
             id,
             Task::Continue {
@@ -294,18 +303,63 @@ impl Burst<'_> {
         if self.made_way {
             composed.messages.push(message);
         } else {
-            composed.commit.keep_until_ms = Some(now.plus_ms(config.lease_ms).0);
+            composed.commit.keep_until_ms = Some(self.runtime.lease_until(now).0);
             composed.commit.continuation = Some(message.effect()?);
+            composed.continuation = Some(message);
         }
         Ok(())
     }
 
     fn message(&self, id: String, task: Task) -> Message {
-        Message {
-            id,
-            tenant: self.tenant.clone(),
-            task,
+        self.runtime.message(self.tenant, id, task)
+    }
+
+    /// Tells the bus what this commit does to the instance's life, where it wants to hear of it.
+    fn lifecycle(
+        &self,
+        transition: &Transition,
+        number: u64,
+        now: Timestamp,
+        composed: &mut Composed,
+    ) {
+        let bus = self.runtime.ports().bus.as_ref();
+        if !bus.is_some_and(|bus| bus.hears_lifecycle()) {
+            return;
         }
+        let instance = &transition.instance;
+        let started = (number == 1).then_some(LifecycleKind::InstanceStarted);
+        let rests = (transition.next == Next::Rest)
+            .then(|| kind(instance.sub_status))
+            .flatten();
+        for kind in [started, rests].into_iter().flatten() {
+            let id = format!("{}/{number}/{}", instance.id, composed.messages.len());
+            let event = LifecycleEvent {
+                id: id.clone(),
+                kind,
+                at: now,
+                tenant_id: self.tenant.to_string(),
+                workflow_instance_id: instance.id.to_string(),
+                workflow_definition_id: instance.definition_id.clone(),
+                workflow_definition_version: instance.version,
+                name: instance.name.clone(),
+                correlation_id: instance.correlation_id.clone(),
+                incident_count: u32::try_from(instance.incidents.len()).unwrap_or(u32::MAX),
+            };
+            composed
+                .messages
+                .push(self.message(id, Task::Tell { event }));
+        }
+    }
+}
+
+/// What an instance that rests has become.
+fn kind(sub_status: SubStatus) -> Option<LifecycleKind> {
+    match sub_status {
+        SubStatus::Suspended => Some(LifecycleKind::InstanceSuspended),
+        SubStatus::Finished => Some(LifecycleKind::InstanceFinished),
+        SubStatus::Faulted => Some(LifecycleKind::InstanceFaulted),
+        SubStatus::Cancelled => Some(LifecycleKind::InstanceCancelled),
+        SubStatus::Pending | SubStatus::Executing | SubStatus::Interrupted => None,
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use take::{Taken, Taking};
 use crate::cache::Runnable;
 use crate::config::Delivery;
 use crate::error::RuntimeError;
+use crate::message::{Message, Task};
 use crate::parcel::Parcel;
 use crate::port::Happened;
 use crate::report::BurstReport;
@@ -54,8 +55,8 @@ pub(crate) struct Burst<'a> {
     pub(crate) since: Since,
     /// Activities that ran since the instance last waited.
     activities: u64,
-    /// The row that would continue this burst after a crash.
-    continuation: Option<OutboxKey>,
+    /// The row that would continue this burst after a crash, and what is in it.
+    continuation: Option<(OutboxKey, Message)>,
     lines: Vec<String>,
     response: Option<HttpResponse>,
     /// Bookmarks that this burst opened and that are found by a hash.
@@ -159,8 +160,8 @@ impl<'a> Burst<'a> {
         mut keys: Vec<OutboxKey>,
     ) {
         self.continuation = None;
-        if composed.commit.continuation.is_some() {
-            self.continuation = keys.pop();
+        if let Some(message) = composed.continuation {
+            self.continuation = keys.pop().map(|key| (key, message));
         }
         self.measure_commit(transition, composed.timers.len());
         let ports = self.runtime.ports();
@@ -229,9 +230,9 @@ impl<'a> Burst<'a> {
                     None => Stimulus::Continue,
                     // One at a time: its answer is committed before the next one starts.
                     Some(call) => {
-                        let answer = self.answer(&call).await;
-                        let answer = match answer {
-                            Ok(answer) => answer,
+                        let answer = match self.answer(&call).await {
+                            Ok(Some(answer)) => answer,
+                            Ok(None) => return self.hand_over(transition).await,
                             Err(error) => return Err(self.abandon(error).await),
                         };
                         Stimulus::Answered {
@@ -248,6 +249,25 @@ impl<'a> Burst<'a> {
                 Err(error) => return Err(self.abandon(error).await),
             }
         }
+        self.finish(transition).await
+    }
+
+    /// Leaves a call that does not fit in what is left of the invocation to another one. It is committed that it is to
+    /// be made, so this is like a crash, but nobody has to wait for the lease.
+    async fn hand_over(mut self, transition: Transition) -> Result<BurstReport, RuntimeError> {
+        self.release().await?;
+        if let Some((key, mut message)) = self.continuation.take() {
+            if let Task::Continue { made_way, .. } = &mut message.task {
+                *made_way = true;
+            }
+            let parcel = Parcel {
+                keys: vec![key],
+                messages: vec![message],
+                forget: Vec::new(),
+            };
+            self.post(parcel).await;
+        }
+        self.made_way = true;
         self.finish(transition).await
     }
 

@@ -46,7 +46,7 @@ impl Runtime {
         let clock = &self.ports().clock;
         let owner = self.owner();
         let asked = self.now();
-        let deadline = asked.plus_ms(config.wait_ms_max);
+        let deadline = asked.plus_ms(self.within_ms(config.wait_ms_max));
         let (mut waits, mut failures) = (0, 0);
         loop {
             let now = self.now();
@@ -54,7 +54,7 @@ impl Runtime {
                 instance_id: taking.instance_id,
                 owner: &owner,
                 now_ms: now.0,
-                until_ms: now.plus_ms(config.lease_ms).0,
+                until_ms: self.lease_until(now).0,
                 wanted: taking.bookmark.map(|(bookmark_id, commit)| Wanted {
                     bookmark_id,
                     commit,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::PortError;
+use super::{LifecycleEvent, PortError};
 
 /// A task that an outside worker is asked to do (Elsa's RunTask). Whoever has done it calls
 /// [`crate::Runtime::complete_task`].
@@ -36,4 +36,16 @@ pub struct TaskRequest {
 pub trait Bus: Send + Sync + 'static {
     /// Asks for a task to be done. When it returns, the request outlives this process.
     async fn request_task(&self, request: &TaskRequest) -> Result<(), PortError>;
+
+    /// Whether it wants to hear of instances that start, suspend and end. Each such commit then has a row in the
+    /// outbox, which costs a second write.
+    fn hears_lifecycle(&self) -> bool {
+        false
+    }
+
+    /// Tells what happened to an instance, at least once. When it returns, the event outlives this process.
+    async fn tell(&self, event: &LifecycleEvent) -> Result<(), PortError> {
+        let _ = event;
+        Ok(())
+    }
 }

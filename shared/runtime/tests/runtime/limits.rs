@@ -41,15 +41,12 @@ async fn a_state_that_cannot_be_stored_is_an_incident() {
 async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
     let world = World::new();
     let node = world.node();
-    let message = Message {
-        id: "start/x".into(),
-        tenant: world.tenant.clone(),
-        task: Task::Start {
-            instance: "x".into(),
-            definition: DefinitionHandle::published("flow"),
-            start: dormouse_runtime::message::StartFacts::default(),
-        },
+    let task = Task::Start {
+        instance: "x".into(),
+        definition: DefinitionHandle::published("flow"),
+        start: dormouse_runtime::message::StartFacts::default(),
     };
+    let message = Message::new("start/x", world.tenant.clone(), task);
     node.store()
         .put_outbox(
             &world.tenant,

@@ -17,6 +17,7 @@ mod definitions;
 mod events;
 mod flow;
 mod instances;
+mod invocations;
 mod limits;
 mod measures;
 mod occurrences;
