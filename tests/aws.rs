@@ -5,6 +5,8 @@ mod aws {
     mod answers;
     mod blobs;
     mod environment;
+    mod messages;
+    mod node_queues;
     mod remote;
     mod shape;
 }

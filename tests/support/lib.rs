@@ -23,6 +23,8 @@ pub mod corpus;
 #[cfg(feature = "aws")]
 pub mod database;
 #[cfg(feature = "aws")]
+pub mod deployment;
+#[cfg(feature = "aws")]
 pub mod dynoxide;
 pub mod expected;
 pub mod faketime;
@@ -30,6 +32,8 @@ pub mod flow;
 pub mod golden;
 pub mod host;
 pub mod http_client;
+#[cfg(feature = "aws")]
+pub mod lambda;
 pub mod load;
 #[cfg(feature = "aws")]
 pub mod ministack;

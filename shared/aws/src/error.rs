@@ -155,7 +155,7 @@ where
 }
 
 /// An error and all its causes in words. The SDK's own way adds their inner structure.
-fn causes(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let own = error.to_string();
     match error.source() {
         Some(cause) => format!("{own}: {}", causes(cause)),
@@ -272,4 +272,76 @@ pub(crate) fn is_no_object(
     error
         .as_service_error()
         .is_some_and(|error| error.is_no_such_key())
+}
+
+/// A call that was not done, or of which it is not known.
+#[cfg(feature = "messages")]
+#[derive(Debug, thiserror::Error)]
+#[error("{what} at {place} fails: {said}")]
+pub struct CallError {
+    what: String,
+    place: String,
+    said: String,
+    #[source]
+    cause: Box<dyn Error + Send + Sync>,
+}
+
+#[cfg(feature = "messages")]
+impl CallError {
+    /// Something is wrong with what was to be sent.
+    pub(crate) fn unsent(
+        what: String,
+        place: &str,
+        cause: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            what,
+            place: place.to_owned(),
+            said: causes(&cause),
+            cause: Box::new(cause),
+        }
+    }
+}
+
+/// A call to `what` failed.
+#[cfg(feature = "messages")]
+pub(crate) fn call_failed<E>(what: String, place: &str, failed: SdkError<E>) -> CallError
+where
+    E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+{
+    CallError {
+        what,
+        place: place.to_owned(),
+        said: said(&failed),
+        cause: Box::new(failed),
+    }
+}
+
+/// Whether there is a schedule of that name already.
+#[cfg(feature = "messages")]
+pub(crate) fn is_scheduled_already(
+    error: &SdkError<aws_sdk_scheduler::operation::create_schedule::CreateScheduleError>,
+) -> bool {
+    error
+        .as_service_error()
+        .is_some_and(|error| error.is_conflict_exception())
+}
+
+/// Whether there is no schedule of that name.
+#[cfg(feature = "messages")]
+pub(crate) fn is_no_schedule(
+    error: &SdkError<aws_sdk_scheduler::operation::delete_schedule::DeleteScheduleError>,
+) -> bool {
+    error
+        .as_service_error()
+        .is_some_and(|error| error.is_resource_not_found_exception())
+}
+
+/// Whether there is no queue of that name.
+#[cfg(feature = "messages")]
+pub(crate) fn is_no_queue<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
+    matches!(
+        error.code(),
+        Some("QueueDoesNotExist" | "AWS.SimpleQueueService.NonExistentQueue")
+    )
 }

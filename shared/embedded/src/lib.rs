@@ -9,7 +9,9 @@ mod broadcast;
 mod clock;
 mod pace;
 mod scheduler;
+#[cfg(feature = "sqlite")]
 mod sweeper;
+#[cfg(feature = "sqlite")]
 mod table;
 mod timers;
 
@@ -18,6 +20,8 @@ pub use blobs::FileBlobs;
 pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
 pub use clock::SystemClock;
 pub use scheduler::TableScheduler;
+#[cfg(feature = "sqlite")]
 pub use sweeper::{sweep, sweep_shared};
+#[cfg(feature = "sqlite")]
 pub use table::{EmbeddedTable, Options};
 pub use timers::TimerDriver;

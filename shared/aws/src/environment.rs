@@ -1,0 +1,354 @@
+//! What a deployment says through the environment, read in this file and nowhere else.
+//!
+//! Reading fails with a sentence that names the variable. Where AWS is and who asks is not read here: the SDK does
+//! that, by the rules of every AWS tool.
+
+use std::fmt;
+
+/// What a deployment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// `DORMOUSE_TABLE`: the table's name.
+    pub table: String,
+    /// `DORMOUSE_BUCKET`: where large states go. Absent: a state that the table cannot hold is an incident.
+    pub bucket: Option<String>,
+    /// Queues and schedules. Absent: timers lie in the table, and each process handles its own messages.
+    pub queues: Option<Queues>,
+    /// `DORMOUSE_TOPIC_ARN`: who hears of changed definitions. Absent: nobody; a start checks the version anyway.
+    pub topic_arn: Option<String>,
+    /// `DORMOUSE_BUS_NAME`: where task requests and lifecycle events go. Absent: nowhere.
+    pub bus_name: Option<String>,
+    /// `DORMOUSE_LIFECYCLE_EVENTS` (`true`): whether the bus hears when instances start, suspend and end.
+    pub tells_lifecycle: bool,
+    /// `DORMOUSE_LOG`: the least level that is logged; `info` if absent.
+    pub log: String,
+    /// `DORMOUSE_METRICS_NAMESPACE`: `Dormouse` if absent.
+    pub metrics_namespace: String,
+    /// How long ended instances are kept.
+    pub retention: Retention,
+    /// Who may ask.
+    pub authentication: Authentication,
+}
+
+/// The queues of a deployment and what feeds them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queues {
+    /// `DORMOUSE_RESUME_QUEUE_URL`: where messages go.
+    pub resume_url: String,
+    /// `DORMOUSE_TIMER_QUEUE_URL`: where timers go that are due within 15 minutes.
+    pub timer_url: String,
+    /// `DORMOUSE_TIMER_QUEUE_ARN`: the same queue, as the target of schedules.
+    pub timer_arn: String,
+    /// `DORMOUSE_SCHEDULE_GROUP`: the group of this deployment's schedules.
+    pub schedule_group: String,
+    /// `DORMOUSE_SCHEDULE_ROLE_ARN`: the role under which a schedule sends to the timer queue.
+    pub schedule_role_arn: String,
+    /// `DORMOUSE_SCHEDULE_DLQ_ARN`: where schedules go that could not be sent. Absent: they are dropped.
+    pub schedule_dead_letter_arn: Option<String>,
+}
+
+/// How long ended instances are kept, in days; 0: for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// `DORMOUSE_RETAIN_FINISHED_DAYS`
+    pub finished_days: u32,
+    /// `DORMOUSE_RETAIN_FAULTED_DAYS`
+    pub faulted_days: u32,
+    /// `DORMOUSE_RETAIN_CANCELLED_DAYS`
+    pub cancelled_days: u32,
+    /// `DORMOUSE_ARCHIVE` (`true`): whether they go to the bucket first.
+    pub archives: bool,
+}
+
+/// Who may ask, and in whose name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Authentication {
+    /// `DORMOUSE_AUTHENTICATION`: `apiKeys`, `users`, `jwt`, comma-separated; empty for `none`.
+    pub ways: Vec<String>,
+    /// `DORMOUSE_JWT_ISSUER`
+    pub jwt_issuer: Option<String>,
+    /// `DORMOUSE_JWT_AUDIENCE`
+    pub jwt_audience: Option<String>,
+    /// `DORMOUSE_JWT_JWKS_URL`
+    pub jwt_jwks_url: Option<String>,
+    /// `DORMOUSE_TENANT_MODE`: whether it is `multi`.
+    pub has_many_tenants: bool,
+}
+
+/// Why the environment cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnvironmentError {
+    /// A variable that is needed is not set.
+    #[error("the environment variable {name} is not set: {why}")]
+    Missing {
+        /// The variable.
+        name: &'static str,
+        /// What it is for.
+        why: &'static str,
+    },
+    /// A variable says what nobody understands.
+    #[error("the environment variable {name} is `{value}`; it takes {takes}")]
+    Wrong {
+        /// The variable.
+        name: &'static str,
+        /// What it says.
+        value: String,
+        /// What it may say.
+        takes: &'static str,
+    },
+}
+
+/// The variables, each read by its name. An empty one counts as absent.
+struct Variables<F>(F);
+
+impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
+    fn text(&self, name: &'static str) -> Option<String> {
+        let value = (self.0)(name)?;
+        let value = value.trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    fn needed(&self, name: &'static str, why: &'static str) -> Result<String, EnvironmentError> {
+        self.text(name)
+            .ok_or(EnvironmentError::Missing { name, why })
+    }
+
+    fn flag(&self, name: &'static str) -> Result<bool, EnvironmentError> {
+        self.one_of(name, &[("false", false), ("true", true)], "true or false")
+    }
+
+    fn days(&self, name: &'static str) -> Result<u32, EnvironmentError> {
+        let Some(value) = self.text(name) else {
+            return Ok(0);
+        };
+        let takes = "a whole number of days; 0 keeps for ever";
+        value
+            .parse()
+            .map_err(|_| EnvironmentError::Wrong { name, value, takes })
+    }
+
+    /// The meaning of one of a few words; the first one's if it is absent.
+    fn one_of<T: Copy + Default>(
+        &self,
+        name: &'static str,
+        words: &[(&str, T)],
+        takes: &'static str,
+    ) -> Result<T, EnvironmentError> {
+        let Some(value) = self.text(name) else {
+            return Ok(words
+                .first()
+                .map(|(_, meaning)| *meaning)
+                .unwrap_or_default());
+        };
+        let found = words
+            .iter()
+            .find(|(word, _)| word.eq_ignore_ascii_case(&value));
+        match found {
+            Some((_, meaning)) => Ok(*meaning),
+            None => Err(EnvironmentError::Wrong { name, value, takes }),
+        }
+    }
+
+    fn queues(&self) -> Result<Queues, EnvironmentError> {
+        let why = "queues and schedules are named together, all of them or none";
+        Ok(Queues {
+            resume_url: self.needed("DORMOUSE_RESUME_QUEUE_URL", why)?,
+            timer_url: self.needed("DORMOUSE_TIMER_QUEUE_URL", why)?,
+            timer_arn: self.needed("DORMOUSE_TIMER_QUEUE_ARN", why)?,
+            schedule_group: self.needed("DORMOUSE_SCHEDULE_GROUP", why)?,
+            schedule_role_arn: self.needed("DORMOUSE_SCHEDULE_ROLE_ARN", why)?,
+            schedule_dead_letter_arn: self.text("DORMOUSE_SCHEDULE_DLQ_ARN"),
+        })
+    }
+
+    fn authentication(&self) -> Result<Authentication, EnvironmentError> {
+        const WAYS: [&str; 3] = ["apiKeys", "users", "jwt"];
+        let name = "DORMOUSE_AUTHENTICATION";
+        let value = self.text(name).unwrap_or_else(|| "none".to_owned());
+        let mut ways = Vec::new();
+        for word in value.split(',').map(str::trim) {
+            match WAYS.iter().find(|way| way.eq_ignore_ascii_case(word)) {
+                Some(way) => ways.push((*way).to_owned()),
+                None if word.eq_ignore_ascii_case("none") => {}
+                None => {
+                    let takes = "none, or some of apiKeys, users and jwt, separated by commas";
+                    return Err(EnvironmentError::Wrong { name, value, takes });
+                }
+            }
+        }
+        Ok(Authentication {
+            ways,
+            jwt_issuer: self.text("DORMOUSE_JWT_ISSUER"),
+            jwt_audience: self.text("DORMOUSE_JWT_AUDIENCE"),
+            jwt_jwks_url: self.text("DORMOUSE_JWT_JWKS_URL"),
+            has_many_tenants: self.one_of(
+                "DORMOUSE_TENANT_MODE",
+                &[("single", false), ("multi", true)],
+                "single or multi",
+            )?,
+        })
+    }
+}
+
+/// The variables that name queues and schedules; one of them calls for the others.
+const OF_QUEUES: [&str; 5] = [
+    "DORMOUSE_RESUME_QUEUE_URL",
+    "DORMOUSE_TIMER_QUEUE_URL",
+    "DORMOUSE_TIMER_QUEUE_ARN",
+    "DORMOUSE_SCHEDULE_GROUP",
+    "DORMOUSE_SCHEDULE_ROLE_ARN",
+];
+
+impl Environment {
+    /// What this process's environment says.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError`], which names the variable.
+    pub fn read() -> Result<Self, EnvironmentError> {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    /// What an environment says, given by its variables.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError`], which names the variable.
+    pub fn of(variable: impl Fn(&'static str) -> Option<String>) -> Result<Self, EnvironmentError> {
+        let variables = Variables(variable);
+        let has_queues = OF_QUEUES.iter().any(|name| variables.text(name).is_some());
+        Ok(Self {
+            table: variables.needed("DORMOUSE_TABLE", "it is the name of the DynamoDB table")?,
+            bucket: variables.text("DORMOUSE_BUCKET"),
+            queues: has_queues.then(|| variables.queues()).transpose()?,
+            topic_arn: variables.text("DORMOUSE_TOPIC_ARN"),
+            bus_name: variables.text("DORMOUSE_BUS_NAME"),
+            tells_lifecycle: variables.flag("DORMOUSE_LIFECYCLE_EVENTS")?,
+            log: variables
+                .text("DORMOUSE_LOG")
+                .unwrap_or_else(|| "info".to_owned()),
+            metrics_namespace: variables
+                .text("DORMOUSE_METRICS_NAMESPACE")
+                .unwrap_or_else(|| "Dormouse".to_owned()),
+            retention: Retention {
+                finished_days: variables.days("DORMOUSE_RETAIN_FINISHED_DAYS")?,
+                faulted_days: variables.days("DORMOUSE_RETAIN_FAULTED_DAYS")?,
+                cancelled_days: variables.days("DORMOUSE_RETAIN_CANCELLED_DAYS")?,
+                archives: variables.flag("DORMOUSE_ARCHIVE")?,
+            },
+            authentication: variables.authentication()?,
+        })
+    }
+
+    /// What tells this deployment from others: the group of its schedules, or its table.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let group = self.queues.as_ref().map(|queues| &queues.schedule_group);
+        group.unwrap_or(&self.table)
+    }
+
+    /// The queues, where there is no working without them: a Lambda function is frozen between invocations, so
+    /// nobody would look at timers in the table.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError::Missing`]
+    pub fn needed_queues(&self) -> Result<&Queues, EnvironmentError> {
+        let [name, ..] = OF_QUEUES;
+        let why = "a function hands on by queues and schedules what is to be done later";
+        self.queues
+            .as_ref()
+            .ok_or(EnvironmentError::Missing { name, why })
+    }
+}
+
+impl fmt::Display for Environment {
+    /// What is set, in a line for the log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has = |what: &'static str, is: bool| if is { what } else { "" };
+        write!(
+            f,
+            "table {}{}{}{}{}",
+            self.table,
+            has(", bucket", self.bucket.is_some()),
+            has(", queues", self.queues.is_some()),
+            has(", topic", self.topic_arn.is_some()),
+            has(", bus", self.bus_name.is_some()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: &[(&str, &str)]) -> Result<Environment, EnvironmentError> {
+        Environment::of(|name| {
+            let found = pairs.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn said(pairs: &[(&str, &str)]) -> String {
+        of(pairs).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_table_is_enough() {
+        let environment = of(&[("DORMOUSE_TABLE", "dormouse"), ("DORMOUSE_BUCKET", "")]).unwrap();
+        assert_eq!(environment.table, "dormouse");
+        assert_eq!(environment.bucket, None);
+        assert_eq!(environment.queues, None);
+        assert_eq!(environment.log, "info");
+        assert_eq!(environment.metrics_namespace, "Dormouse");
+        assert_eq!(environment.retention, Retention::default());
+        let missing = environment.needed_queues().unwrap_err().to_string();
+        assert!(missing.contains("DORMOUSE_RESUME_QUEUE_URL"), "{missing}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert!(said(&[]).contains("DORMOUSE_TABLE is not set"));
+        let table = ("DORMOUSE_TABLE", "t");
+        let half = said(&[table, ("DORMOUSE_TIMER_QUEUE_URL", "u")]);
+        assert!(half.contains("DORMOUSE_RESUME_QUEUE_URL"), "{half}");
+        let half = said(&[
+            table,
+            ("DORMOUSE_RESUME_QUEUE_URL", "u"),
+            ("DORMOUSE_TIMER_QUEUE_URL", "u"),
+            ("DORMOUSE_TIMER_QUEUE_ARN", "a"),
+            ("DORMOUSE_SCHEDULE_GROUP", "g"),
+        ]);
+        assert!(half.contains("DORMOUSE_SCHEDULE_ROLE_ARN"), "{half}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_right() {
+        let table = ("DORMOUSE_TABLE", "t");
+        for (name, value, right) in [
+            ("DORMOUSE_ARCHIVE", "perhaps", "true or false"),
+            ("DORMOUSE_RETAIN_FINISHED_DAYS", "-1", "whole number"),
+            ("DORMOUSE_TENANT_MODE", "both", "single or multi"),
+            ("DORMOUSE_AUTHENTICATION", "apiKeys,magic", "jwt"),
+        ] {
+            let said = said(&[table, (name, value)]);
+            assert!(said.contains(name) && said.contains(right), "{said}");
+        }
+    }
+
+    #[test]
+    fn words_are_read() {
+        let environment = of(&[
+            ("DORMOUSE_TABLE", "t"),
+            ("DORMOUSE_ARCHIVE", "TRUE"),
+            ("DORMOUSE_RETAIN_FAULTED_DAYS", "30"),
+            ("DORMOUSE_AUTHENTICATION", "apikeys, jwt"),
+            ("DORMOUSE_TENANT_MODE", "multi"),
+        ])
+        .unwrap();
+        assert!(environment.retention.archives);
+        assert_eq!(environment.retention.faulted_days, 30);
+        assert_eq!(environment.authentication.ways, ["apiKeys", "jwt"]);
+        assert!(environment.authentication.has_many_tenants);
+    }
+}

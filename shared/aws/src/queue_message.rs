@@ -1,0 +1,194 @@
+//! One message of a queue: what it says, and what becomes of it. The same for a Lambda function and for a process
+//! that polls.
+//!
+//! A message is one of the runtime's own, or an event of EventBridge that a rule has sent here. Whatever else it is
+//! becomes a dead letter at once, and whatever cannot be done becomes one after a number of tries with growing pauses:
+//! nothing goes round for ever.
+
+use std::error::Error;
+
+use dormouse_runtime::{Delivered, EventRequest, Message, Runtime, RuntimeError, Tenant};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::causes;
+use crate::eventbridge_bus::SOURCE;
+
+/// The longest pause before a message is tried again, in seconds.
+const PAUSE_MAX_S: u32 = 900;
+
+/// How much too early a message may be, in ms, to be handled all the same.
+const NEARLY_MS: i64 = 1_000;
+
+/// A message as it was received.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueMessage<'a> {
+    /// Its id in the queue.
+    pub id: &'a str,
+    /// What it says.
+    pub body: &'a str,
+    /// How often it was received, this time included.
+    pub receives: u32,
+    /// Not to be handled before, in ms since 1970.
+    pub not_before_ms: Option<i64>,
+}
+
+/// What becomes of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is to be deleted.
+    Delete,
+    /// It is to be received again after so many seconds.
+    Again {
+        /// The pause.
+        after_s: i32,
+    },
+}
+
+/// An event as EventBridge delivers it.
+#[derive(Debug, Deserialize)]
+struct BusEvent {
+    id: String,
+    source: String,
+    #[serde(rename = "detail-type")]
+    detail_type: String,
+    detail: Value,
+}
+
+/// What a message turned out to be.
+enum Read {
+    Message(Box<Message>),
+    /// An event of our own: workflows do not hear of themselves.
+    Own,
+    Unreadable(String),
+}
+
+impl QueueMessage<'_> {
+    /// Does what the message says.
+    pub async fn handle(&self, runtime: &Runtime) -> Fate {
+        if runtime.is_out_of_time() {
+            return Fate::Again { after_s: 0 };
+        }
+        let message = match self.read(runtime) {
+            Read::Message(message) => message,
+            Read::Own => return Fate::Delete,
+            Read::Unreadable(reason) => return self.bury(runtime, &reason).await,
+        };
+        let early_ms = self.not_before_ms.unwrap_or(0) - runtime.ports().clock.now().0;
+        if early_ms > NEARLY_MS
+            && let Some(queue) = &runtime.ports().queue
+        {
+            let sent = queue.send(&message, early_ms.unsigned_abs()).await;
+            return sent.map_or_else(|error| self.again(runtime, &*error), |()| Fate::Delete);
+        }
+        match runtime.deliver(&message).await {
+            Ok(Delivered::Done) => Fate::Delete,
+            Ok(Delivered::Never(reason)) => self.give_up(runtime, &message, reason).await,
+            Ok(Delivered::Later) if !self.is_tried_out(runtime) => {
+                tracing::info!(
+                    id = message.id,
+                    "resume already in progress; a message comes back"
+                );
+                Fate::Again {
+                    after_s: self.pause_s(runtime),
+                }
+            }
+            Ok(Delivered::Later) => {
+                let reason = "somebody else was at it each time it was tried";
+                self.give_up(runtime, &message, reason).await
+            }
+            Err(error) if !self.is_tried_out(runtime) => self.again(runtime, &error),
+            Err(error) => {
+                let reason = format!("it failed each time it was tried: {}", causes(&error));
+                self.give_up(runtime, &message, &reason).await
+            }
+        }
+    }
+
+    fn read(&self, runtime: &Runtime) -> Read {
+        let not_ours = match Message::decode(self.body.as_bytes()) {
+            Ok(message) => return Read::Message(Box::new(message)),
+            Err(error) => error,
+        };
+        let Ok(event) = serde_json::from_str::<BusEvent>(self.body) else {
+            return Read::Unreadable(format!("it cannot be read: {}", causes(&not_ours)));
+        };
+        if event.source == SOURCE {
+            return Read::Own;
+        }
+        match message_of(event, runtime) {
+            Ok(message) => Read::Message(Box::new(message)),
+            Err(reason) => Read::Unreadable(reason),
+        }
+    }
+
+    fn is_tried_out(&self, runtime: &Runtime) -> bool {
+        self.receives >= runtime.config().delivery_attempts_max
+    }
+
+    /// Twice as long each time, and a little more, so that those who failed together do not come back together.
+    fn pause_s(&self, runtime: &Runtime) -> i32 {
+        let longest = 1_u32 << self.receives.saturating_sub(1).min(10);
+        let more = runtime.ports().clock.random() % u64::from(longest / 2 + 1);
+        let seconds = longest + u32::try_from(more).unwrap_or(0);
+        i32::try_from(seconds.min(PAUSE_MAX_S)).unwrap_or(1)
+    }
+
+    fn again(&self, runtime: &Runtime, error: &(dyn Error + 'static)) -> Fate {
+        let (receives, cause) = (self.receives, causes(error));
+        tracing::warn!(
+            id = self.id,
+            receives,
+            cause,
+            "a message failed and comes back"
+        );
+        Fate::Again {
+            after_s: self.pause_s(runtime),
+        }
+    }
+
+    async fn give_up(&self, runtime: &Runtime, message: &Message, reason: &str) -> Fate {
+        tracing::error!(id = message.id, reason, "a message is given up on");
+        let given_up = runtime.give_up(message, reason).await;
+        self.settled(runtime, given_up)
+    }
+
+    async fn bury(&self, runtime: &Runtime, reason: &str) -> Fate {
+        tracing::error!(id = self.id, reason, "a message becomes a dead letter");
+        let tenant = Tenant::default();
+        let buried = runtime.give_up_unreadable(&tenant, self.id, self.body, reason);
+        let buried = buried.await;
+        self.settled(runtime, buried)
+    }
+
+    /// A message that cannot even be made a dead letter comes back, until the queue moves it to its own.
+    fn settled(&self, runtime: &Runtime, given_up: Result<(), RuntimeError>) -> Fate {
+        given_up.map_or_else(|error| self.again(runtime, &error), |()| Fate::Delete)
+    }
+}
+
+/// The message of an event from the bus. Its `detail-type` is the event's name. Its `detail` is the payload, unless it
+/// has a `payload` of its own; `tenantId`, `correlationId` and `workflowInstanceId` in it say whom it is for.
+fn message_of(event: BusEvent, runtime: &Runtime) -> Result<Message, String> {
+    let text = |name: &str| match event.detail.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`detail.{name}` is not a text")),
+    };
+    let tenant = match text("tenantId")? {
+        None => Tenant::default(),
+        Some(name) => Tenant::new(&name).map_err(|error| format!("`detail.tenantId`: {error}"))?,
+    };
+    let request = EventRequest {
+        correlation_id: text("correlationId")?,
+        instance_id: text("workflowInstanceId")?,
+        name: event.detail_type,
+        event_id: Some(event.id),
+        payload: match event.detail.get("payload") {
+            Some(payload) => payload.clone(),
+            None => event.detail,
+        },
+        ..EventRequest::default()
+    };
+    Ok(runtime.event_message(&tenant, request).0)
+}

@@ -1,0 +1,177 @@
+//! A function that has begun: the runtime over the deployment's parts.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use dormouse_aws::config::AwsConfig;
+use dormouse_aws::deployment::{Deployment, Messaging};
+use dormouse_aws::environment::{Environment, EnvironmentError};
+use dormouse_aws::node_queue::NodeQueues;
+use dormouse_egress::{Egress, EgressConfig, Reach};
+use dormouse_embedded::{SystemClock, TokioBackground};
+use dormouse_engine::time::Timestamp;
+use dormouse_expressions::{Expressions, Limits};
+use dormouse_runtime::port::{Clock, Ports};
+use dormouse_runtime::{Runtime, RuntimeConfig};
+use dormouse_telemetry::{CloudWatchLines, LogFormat, begin_log};
+use tokio::runtime::Handle;
+use tracing::level_filters::LevelFilter;
+
+/// The longest that a function may be given by Lambda, in ms.
+const LONGEST_MS: i64 = 15 * 60_000;
+
+/// What is kept back of an invocation for the last commit and the answer, in ms; a quarter of what is left, if that
+/// is less.
+const RESERVE_MS: i64 = 2_000;
+
+/// After this time a request is answered that asks for more, in ms: HTTP APIs wait for 30 s.
+const REQUEST_MS: i64 = 25_000;
+
+/// How long a message waits for an instance that somebody else works on, in ms, before it goes back to its queue:
+/// waiting costs money here, and nothing there.
+const MESSAGE_WAIT_MS: i64 = 1_000;
+
+/// What a function's work comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Requests that somebody waits for.
+    Requests,
+    /// Messages of queues.
+    Messages,
+}
+
+/// A function that has begun.
+pub struct Function {
+    /// The use cases. [`Function::runtime`] bounds them by an invocation's end.
+    unbounded: Runtime,
+    kind: Kind,
+    messaging: Messaging,
+    metrics: Arc<CloudWatchLines>,
+    node_queues: Option<NodeQueues>,
+}
+
+/// Why a function cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The deployment's variables are wrong.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The system is not as it must be.
+    #[error("the process cannot begin: {0}")]
+    Process(#[source] std::io::Error),
+}
+
+impl Function {
+    /// Makes a function out of its environment. Nothing is asked of AWS before the first invocation. To be called on a
+    /// tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`], which says what to set.
+    pub async fn new(name: &str, kind: Kind) -> Result<Self, StartError> {
+        let environment = Environment::read()?;
+        begin_log(level(&environment.log), LogFormat::Json);
+        let aws = AwsConfig::from_environment().await;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let messaging = Messaging::new(&aws, environment.needed_queues()?, &clock);
+        let deployment = Deployment::new(&aws, &environment, &clock);
+        let metrics = CloudWatchLines::new(environment.metrics_namespace, name);
+        let metrics = Arc::new(metrics);
+        let node = format!("{name}-{:08x}", clock.random() >> 32);
+        let ports = Ports {
+            clock,
+            background: Arc::new(TokioBackground::new(Handle::current())),
+            scheduler: Arc::new(messaging.scheduler.clone()),
+            http_caller: Arc::new(Egress::new(EgressConfig::new(Reach::Public))),
+            queue: Some(Arc::new(messaging.resume.clone())),
+            bus: deployment.bus_port(),
+            broadcast: deployment.broadcast_port(),
+            observer: None,
+            metrics: Some(Arc::clone(&metrics) as _),
+        };
+        let expressions = Arc::new(Expressions::new(Limits::default()));
+        let unbounded = Runtime::new(deployment.store, ports, expressions, config(node, kind));
+        Ok(Self {
+            unbounded,
+            kind,
+            messaging,
+            metrics,
+            node_queues: deployment.node_queues,
+        })
+    }
+
+    /// The use cases for an invocation that Lambda ends at `deadline_ms`, in ms since 1970.
+    #[must_use]
+    pub fn runtime(&self, deadline_ms: u64) -> Runtime {
+        let now = self.unbounded.ports().clock.now();
+        let deadline = i64::try_from(deadline_ms).unwrap_or(i64::MAX);
+        Runtime::until(&self.unbounded, ends(self.kind, now, deadline))
+    }
+
+    /// Writes the measures of an invocation where CloudWatch finds them: on the output stream.
+    pub(crate) fn write_measures(&self) {
+        let now = self.unbounded.ports().clock.now();
+        let mut lines = String::new();
+        for line in self.metrics.flush(now.0) {
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        // Without a reader there is nobody who misses them.
+        let _unread = std::io::stdout().write_all(lines.as_bytes());
+    }
+
+    /// The queues of nodes that live on, if there is a topic.
+    #[must_use]
+    pub fn node_queues(&self) -> Option<&NodeQueues> {
+        self.node_queues.as_ref()
+    }
+
+    /// The queues that messages come from.
+    #[must_use]
+    pub fn messaging(&self) -> &Messaging {
+        &self.messaging
+    }
+}
+
+/// The level of a word; `info` if it is none.
+pub(crate) fn level(word: &str) -> LevelFilter {
+    word.parse().unwrap_or(LevelFilter::INFO)
+}
+
+/// When the work of an invocation must end.
+fn ends(kind: Kind, now: Timestamp, deadline_ms: i64) -> Timestamp {
+    let left_ms = (deadline_ms - now.0).clamp(0, LONGEST_MS);
+    let work_ms = left_ms - RESERVE_MS.min(left_ms / 4);
+    now.plus_ms(match kind {
+        Kind::Requests => work_ms.min(REQUEST_MS),
+        Kind::Messages => work_ms,
+    })
+}
+
+fn config(node: String, kind: Kind) -> RuntimeConfig {
+    let usual = RuntimeConfig::function(node, LONGEST_MS);
+    match kind {
+        Kind::Requests => usual,
+        Kind::Messages => RuntimeConfig {
+            wait_ms_max: MESSAGE_WAIT_MS,
+            ..usual
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_ends_before_lambda_ends_it() {
+        let now = Timestamp(1_000_000);
+        let after = |kind, left_ms| ends(kind, now, now.0 + left_ms).0 - now.0;
+        assert_eq!(after(Kind::Messages, 60_000), 58_000);
+        assert_eq!(after(Kind::Messages, 4_000), 3_000);
+        assert_eq!(after(Kind::Messages, -5), 0);
+        assert_eq!(after(Kind::Requests, 20_000), 18_000);
+        assert_eq!(after(Kind::Requests, 900_000), 25_000);
+        assert_eq!(after(Kind::Messages, i64::MAX / 2), 898_000);
+    }
+}
