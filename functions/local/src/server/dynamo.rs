@@ -10,6 +10,7 @@ use dormouse_runtime::port::Clock;
 use dormouse_store::Store;
 use dormouse_store::config::StoreConfig;
 
+use super::remote::AwsRemote;
 use super::storage::Storage;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -22,9 +23,10 @@ pub(super) async fn open(
     table: &str,
     is_made: bool,
     bucket: Option<&str>,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Storage, Failure> {
     let config = AwsConfig::from_environment().await;
+    let remote = AwsRemote::read(&config, table, clock)?;
     let table = DynamoTable::new(&config, table);
     let ready = match is_made {
         true => table.create_table().await,
@@ -51,5 +53,6 @@ pub(super) async fn open(
         store,
         lease_ms: LEASE_MS,
         embedded: None,
+        remote: Some(Box::new(remote)),
     })
 }

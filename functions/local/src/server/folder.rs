@@ -49,5 +49,6 @@ pub(super) fn open(
         store,
         lease_ms: LEASE_MS,
         embedded: Some(table),
+        remote: None,
     })
 }

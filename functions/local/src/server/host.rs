@@ -49,7 +49,7 @@ impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let storage = Storage::open(&config.place, &*clock).await?;
+        let storage = Storage::open(&config.place, &clock).await?;
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
         let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
@@ -62,7 +62,7 @@ impl Host {
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {
             let others = config.nodes > 1;
             let registry = Arc::new(Registry::new());
-            let ports = Ports {
+            let mut ports = Ports {
                 clock: Arc::clone(&clock),
                 background: Arc::new(background.clone()),
                 scheduler: Arc::new(storage.scheduler.clone()),
@@ -73,6 +73,9 @@ impl Host {
                 observer: config.observer.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
+            if let Some(remote) = &storage.remote {
+                remote.fill(&mut ports);
+            }
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = storage.lease_ms;
             settings.retention = config.retention;
@@ -80,6 +83,9 @@ impl Host {
             let node = Runtime::new(store, ports, Arc::clone(&expressions), settings);
             if others {
                 tasks.spawn(queue.run(node.clone(), stopped.clone()));
+            }
+            if let Some(remote) = &storage.remote {
+                remote.attend(&node, &mut tasks, &stopped);
             }
             nodes.push(node);
             registries.push(registry);

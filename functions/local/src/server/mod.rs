@@ -6,6 +6,8 @@ mod dynamo;
 mod folder;
 mod host;
 mod listener;
+#[cfg(feature = "aws")]
+mod remote;
 mod signal;
 mod storage;
 

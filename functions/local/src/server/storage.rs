@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dormouse_embedded::{EmbeddedTable, TableScheduler};
-use dormouse_runtime::port::Clock;
+use dormouse_runtime::Runtime;
+use dormouse_runtime::port::{Clock, Ports};
 use dormouse_store::Store;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use super::folder;
 use crate::failure::Failure;
@@ -38,13 +41,24 @@ pub(super) struct Storage {
     pub(super) lease_ms: i64,
     /// The table, if it lies in this process.
     pub(super) embedded: Option<Arc<EmbeddedTable>>,
+    /// What else there is, if the table is far away.
+    pub(super) remote: Option<Box<dyn Remote>>,
+}
+
+/// What a deployment has besides its table.
+pub(super) trait Remote: Send + Sync {
+    /// Puts what there is behind the ports of a node.
+    fn fill(&self, ports: &mut Ports);
+
+    /// Begins to hand on to a node what comes in, until `stop` turns true.
+    fn attend(&self, node: &Runtime, tasks: &mut JoinSet<()>, stop: &watch::Receiver<bool>);
 }
 
 impl Storage {
     /// Opens a place.
-    pub(super) async fn open(place: &Place, clock: &dyn Clock) -> Result<Self, Failure> {
+    pub(super) async fn open(place: &Place, clock: &Arc<dyn Clock>) -> Result<Self, Failure> {
         match place {
-            Place::Folder { data, bytes_max } => folder::open(data, *bytes_max, clock),
+            Place::Folder { data, bytes_max } => folder::open(data, *bytes_max, &**clock),
             Place::Dynamo {
                 table,
                 is_made,
@@ -62,7 +76,7 @@ async fn open_dynamo(
     _table: &str,
     _is_made: bool,
     _bucket: Option<&str>,
-    _clock: &dyn Clock,
+    _clock: &Arc<dyn Clock>,
 ) -> Result<Storage, Failure> {
     let message = "this program was built without DynamoDB";
     Err(
