@@ -19,7 +19,7 @@ pub(crate) const DELAY_MAX_S: i64 = 900;
 
 /// The attribute of a message that is to be handled later than SQS can delay it: not before this time, in ms since
 /// 1970. Whoever receives it earlier sends it on with the rest.
-pub(crate) const NOT_BEFORE: &str = "notBefore";
+pub const NOT_BEFORE: &str = "notBefore";
 
 /// A queue as the [`Queue`] port. Cheap to clone.
 #[derive(Clone)]
