@@ -1,136 +1,191 @@
-//! Nodes that live, die and come back, and what drives them: timers, messages, sweeps, news.
+//! Nodes that live, die and come back over what they share, and how they are asked.
 
+use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
+use bytes::Bytes;
+use dormouse_embedded::TableScheduler;
 use dormouse_expressions::Expressions;
-use dormouse_runtime::port::Ports;
-use dormouse_runtime::{Delivered, Runtime, RuntimeConfig, Tenant, TimerOutcome};
-use dormouse_store::Store;
+use dormouse_runtime::port::{Ports, Scheduler};
+use dormouse_runtime::{Runtime, RuntimeConfig, Tenant, Timer};
 use dormouse_store::config::StoreConfig;
+use dormouse_store::{MemoryTable, Store};
 
-use super::ports::{Node, Shared};
+use super::node::Node;
+use super::plan::Plan;
+use super::sabotage::Sabotage;
+use super::watch::Watch;
 use super::world::{Owner, World};
 
-/// How the system of a run is built.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    /// Nodes.
-    pub(crate) nodes: usize,
-    /// Whether effects go through a queue rather than being handled in process.
-    pub(crate) has_queue: bool,
+/// How long a caller waits for an answer, and a Lambda function may work, in ms.
+pub(crate) const PATIENCE_MS: u64 = 30_000;
+
+/// What all nodes share: what AWS would keep, and the world outside.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// The table.
+    pub(crate) table: MemoryTable,
+    /// Timers by id, where they do not lie in the table.
+    pub(crate) timers: Mutex<BTreeMap<String, Timer>>,
+    /// Large states by name.
+    pub(crate) blobs: Mutex<BTreeMap<String, Bytes>>,
+    /// Requests that were made, by idempotency key: how often.
+    pub(crate) requests: Mutex<BTreeMap<String, u32>>,
+    /// What is on its way: messages, timers, work of others.
+    pub(crate) pending: Mutex<i64>,
+    /// When occurrences were fired: definition, when it was due, when it was tried at the latest.
+    pub(crate) fired: Mutex<Vec<(String, i64, i64)>>,
+    /// How often somebody has swept.
+    pub(crate) sweeps: Mutex<u64>,
+    /// What is looked at while it happens.
+    pub(crate) watch: Mutex<Watch>,
+    /// The planted bug, if any.
+    pub(crate) sabotage: Option<Sabotage>,
 }
 
-/// All nodes.
+/// All nodes. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Cluster {
-    /// The world they are in.
+pub(crate) struct Cluster(Arc<Inner>);
+
+pub(crate) struct Inner {
     pub(crate) world: World,
-    /// What they share.
-    pub(crate) shared: Arc<Shared>,
-    shape: Shape,
-    runtimes: Arc<Mutex<Vec<Runtime>>>,
+    pub(crate) shared: Shared,
+    pub(crate) plan: Plan,
+    runtimes: Mutex<Vec<Runtime>>,
     expressions: Arc<Expressions>,
-    births: Arc<Mutex<u64>>,
+    births: Mutex<u64>,
+}
+
+impl std::ops::Deref for Cluster {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+/// The lock of something that only one thread uses.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("one thread")
 }
 
 impl Cluster {
     /// Brings all nodes up.
     #[must_use]
-    pub(crate) fn new(world: World, shape: Shape, expressions: Arc<Expressions>) -> Self {
-        let cluster = Self {
+    pub(crate) fn new(
+        world: World,
+        shared: Shared,
+        plan: &Plan,
+        expressions: Arc<Expressions>,
+    ) -> Self {
+        let cluster = Self(Arc::new(Inner {
             world,
-            shared: Arc::new(Shared::default()),
-            shape,
-            runtimes: Arc::default(),
+            shared,
+            plan: plan.clone(),
+            runtimes: Mutex::default(),
             expressions,
-            births: Arc::default(),
-        };
-        for number in 0..shape.nodes {
+            births: Mutex::default(),
+        }));
+        for number in 0..plan.nodes {
             let runtime = cluster.boot(number);
-            cluster.runtimes.lock().expect("one thread").push(runtime);
+            lock(&cluster.runtimes).push(runtime);
         }
         cluster
     }
 
     /// A node with nothing in its memory.
     fn boot(&self, number: usize) -> Runtime {
-        let skew = self.world.faults().skew_ms;
-        let skew_ms = if skew == 0 {
-            0
+        let node = Arc::new(Node::new(self.clone(), number));
+        let config = if self.plan.is_embedded {
+            StoreConfig::embedded()
         } else {
-            i64::try_from(self.world.below(skew.unsigned_abs())).unwrap_or(0)
+            StoreConfig::dynamo()
         };
-        let node = Arc::new(Node {
-            number,
-            world: self.world.clone(),
-            shared: self.shared.clone(),
-            nodes: self.shape.nodes,
-            skew_ms,
-        });
-        let store = Store::new(node.clone(), StoreConfig::dynamo());
+        let config = StoreConfig {
+            writes_max: self.plan.writes_max,
+            ..config
+        };
+        let store = Store::new(node.clone(), config).with_blobs(node.clone());
+        let scheduler: Arc<dyn Scheduler> = if self.plan.has_table_timers {
+            Arc::new(TableScheduler::new(store.clone()))
+        } else {
+            node.clone()
+        };
         let ports = Ports {
             clock: node.clone(),
             background: node.clone(),
-            scheduler: node.clone(),
+            scheduler,
             http_caller: node.clone(),
-            queue: if self.shape.has_queue {
+            queue: if self.plan.has_queue {
                 Some(node.clone())
             } else {
                 None
             },
-            bus: None,
+            bus: Some(node.clone()),
             broadcast: Some(node),
             observer: None,
             metrics: None,
         };
         let birth = {
-            let mut births = self.births.lock().expect("one thread");
+            let mut births = lock(&self.births);
             *births += 1;
             *births
         };
-        Runtime::new(
-            store,
-            ports,
-            self.expressions.clone(),
-            RuntimeConfig::server(format!("n{number}-{birth}")),
-        )
+        let name = format!("n{number}-{birth}");
+        let config = if self.plan.is_function {
+            RuntimeConfig::function(name, i64::try_from(PATIENCE_MS).unwrap_or(i64::MAX))
+        } else {
+            RuntimeConfig::server(name)
+        };
+        Runtime::new(store, ports, self.expressions.clone(), config)
     }
 
     /// Brings a dead node back.
     pub(crate) fn restart(&self, number: usize) {
         self.world.revive(number);
-        let runtime = self.boot(number);
-        if let Some(place) = self.runtimes.lock().expect("one thread").get_mut(number) {
-            *place = runtime;
+        let skew = self.plan.faults.skew_ms;
+        if skew > 0 {
+            let ms = self.world.below(skew.unsigned_abs());
+            self.world.set_skew(number, i64::try_from(ms).unwrap_or(0));
         }
+        let runtime = self.boot(number);
+        lock(&self.runtimes)[number] = runtime;
     }
 
-    /// A node that lives, chosen by chance.
-    fn any_node(&self) -> Option<(usize, Runtime)> {
-        let alive: Vec<usize> = (0..self.shape.nodes)
-            .filter(|n| !self.world.is_dead(*n))
+    /// A node's runtime.
+    pub(crate) fn runtime(&self, number: usize) -> Runtime {
+        lock(&self.runtimes)[number].clone()
+    }
+
+    /// Ends everything; nothing is freed without it.
+    pub(crate) fn end(&self) {
+        self.world.end();
+        lock(&self.runtimes).clear();
+    }
+
+    /// A node that lives and does not stand still, chosen by chance.
+    fn any_node(&self) -> Option<usize> {
+        let fit: Vec<usize> = (0..self.plan.nodes)
+            .filter(|n| !self.world.is_dead(*n) && !self.world.is_frozen(*n))
             .collect();
-        let place = usize::try_from(self.world.below(alive.len() as u64)).ok()?;
-        let number = *alive.get(place)?;
-        Some((
-            number,
-            self.runtimes
-                .lock()
-                .expect("one thread")
-                .get(number)?
-                .clone(),
-        ))
+        let place = usize::try_from(self.world.below(fit.len() as u64)).ok()?;
+        fit.get(place).copied()
     }
 
-    /// Asks some node. `None`: it died before it answered, or none lives.
-    pub(crate) async fn ask<T, F>(&self, request: impl FnOnce(Runtime) -> F) -> Option<T>
+    /// Asks some node. `None`: it died before it answered, or did not answer in time, or none lives.
+    pub(crate) async fn ask<T, F>(
+        &self,
+        name: &'static str,
+        request: impl FnOnce(Runtime) -> F,
+    ) -> Option<T>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let Some((number, runtime)) = self.any_node() else {
+        let Some(number) = self.any_node() else {
             self.world.sleep(50).await;
             return None;
         };
@@ -140,180 +195,71 @@ impl Cluster {
             is_gone: false,
         }));
         let sender = Sender(answer.clone());
-        let work = request(runtime);
+        let work = request(self.runtime(number));
+        let cluster = self.clone();
         self.world.spawn(Owner::Node(number), async move {
+            cluster.world.name_current(name);
             let value = work.await;
-            sender.0.lock().expect("one thread").value = Some(value);
+            let calls = cluster.world.calls_of_current();
+            lock(&cluster.shared.watch).spent(name, calls);
+            lock(&sender.0).value = Some(value);
         });
-        std::future::poll_fn(move |cx| {
-            let mut slot = answer.lock().expect("one thread");
+        // Whoever publishes and gives up cannot know what is in force from then on, so nobody does.
+        let waits = matches!(name, "save" | "publish" | "retract") && !self.plan.is_function;
+        let mut patience = pin!(self.world.sleep(PATIENCE_MS));
+        let answered = std::future::poll_fn(move |cx| {
+            let mut slot = lock(&answer);
             if let Some(value) = slot.value.take() {
-                return Poll::Ready(Some(value));
+                return Poll::Ready(Ok(Some(value)));
             }
             if slot.is_gone {
-                return Poll::Ready(None);
+                return Poll::Ready(Ok(None));
             }
             slot.waker = Some(cx.waker().clone());
-            Poll::Pending
+            drop(slot);
+            if waits {
+                return Poll::Pending;
+            }
+            patience.as_mut().poll(cx).map(|()| Err(()))
         })
-        .await
+        .await;
+        let Ok(answered) = answered else {
+            self.world
+                .note(|| format!("node {number} does not answer: {name}"));
+            if self.plan.is_function && !self.world.is_dead(number) {
+                // A function that takes too long is ended, whatever it is doing.
+                self.world.kill(number);
+            }
+            return None;
+        };
+        answered
+    }
+
+    /// Asks until there is an answer that is one.
+    pub(crate) async fn insist<T, F, A>(
+        &self,
+        name: &'static str,
+        request: impl Fn(Runtime) -> F,
+        is_answer: impl Fn(T) -> Option<A>,
+    ) -> A
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        loop {
+            let answer = self.ask(name, &request).await;
+            if let Some(answer) = answer.and_then(&is_answer) {
+                return answer;
+            }
+            self.world.sleep(20).await;
+        }
     }
 
     /// Whether nothing is left that would wake an instance.
     pub(crate) fn is_at_rest(&self) -> bool {
-        let has_outbox = self
-            .shared
-            .table
-            .items()
-            .iter()
-            .any(|i| i.key.partition.contains("OUTBOX"));
-        let has_timers = !self.shared.timers.lock().expect("one thread").is_empty();
-        let has_messages = !self.shared.messages.lock().expect("one thread").is_empty();
-        !has_outbox && !has_timers && !has_messages
-    }
-
-    /// Starts what drives the nodes.
-    pub(crate) fn drive(&self) {
-        self.world.spawn(Owner::Outside, self.clone().fire_timers());
-        self.world
-            .spawn(Owner::Outside, self.clone().hand_out_messages());
-        self.world.spawn(Owner::Outside, self.clone().sweep());
-        self.world.spawn(Owner::Outside, self.clone().bring_back());
-        self.world.spawn(Owner::Outside, self.clone().spread_news());
-    }
-
-    async fn fire_timers(self) {
-        loop {
-            let due: Vec<_> = {
-                let now = self.world.now_ms();
-                let timers = self.shared.timers.lock().expect("one thread");
-                timers
-                    .values()
-                    .filter(|t| t.due.0 <= now)
-                    .cloned()
-                    .collect()
-            };
-            for timer in due {
-                if self.world.chance(self.world.faults().twice) {
-                    let (again, cluster) = (timer.clone(), self.clone());
-                    self.world.spawn(Owner::Outside, async move {
-                        cluster
-                            .ask(|runtime| async move { runtime.fire_timer(&again).await.ok() })
-                            .await;
-                    });
-                }
-                let fired = timer.clone();
-                let outcome = self
-                    .ask(|runtime| async move { runtime.fire_timer(&fired).await })
-                    .await;
-                if matches!(
-                    outcome,
-                    Some(Ok(TimerOutcome::Fired(_) | TimerOutcome::Stale))
-                ) {
-                    self.shared
-                        .timers
-                        .lock()
-                        .expect("one thread")
-                        .remove(&timer.id());
-                }
-            }
-            self.world.sleep(200 + self.world.below(600)).await;
-        }
-    }
-
-    async fn hand_out_messages(self) {
-        loop {
-            let due: Vec<u64> = {
-                let now = self.world.now_ms();
-                let messages = self.shared.messages.lock().expect("one thread");
-                messages
-                    .iter()
-                    .filter(|(_, m)| m.due_ms <= now)
-                    .map(|(number, _)| *number)
-                    .collect()
-            };
-            for number in due {
-                let Some(queued) = self.take(number) else {
-                    continue;
-                };
-                let cluster = self.clone();
-                self.world.spawn(Owner::Outside, async move {
-                    cluster.hand_out(number, queued).await
-                });
-            }
-            self.world.sleep(50 + self.world.below(200)).await;
-        }
-    }
-
-    /// Hides a message until its visibility ends, as SQS does.
-    fn take(&self, number: u64) -> Option<super::ports::Queued> {
-        let mut messages = self.shared.messages.lock().expect("one thread");
-        let queued = messages.get_mut(&number)?;
-        queued.due_ms = self.world.now_ms() + 30_000;
-        queued.attempts += 1;
-        Some(queued.clone())
-    }
-
-    async fn hand_out(self, number: u64, queued: super::ports::Queued) {
-        let message = queued.message.clone();
-        let delivered = self
-            .ask(|runtime| async move { runtime.deliver(&message).await })
-            .await;
-        let is_done = matches!(delivered, Some(Ok(Delivered::Done)));
-        if !is_done && queued.attempts >= 50 {
-            let message = queued.message.clone();
-            let given_up = self
-                .ask(|runtime| async move {
-                    runtime.give_up(&message, "too many attempts").await.is_ok()
-                })
-                .await;
-            if given_up != Some(true) {
-                return;
-            }
-        }
-        let mut messages = self.shared.messages.lock().expect("one thread");
-        if is_done || queued.attempts >= 50 {
-            messages.remove(&number);
-        } else if let Some(queued) = messages.get_mut(&number) {
-            queued.due_ms = self.world.now_ms() + 1_000;
-        }
-    }
-
-    async fn sweep(self) {
-        loop {
-            self.world.sleep(60_000).await;
-            self.ask(|runtime| async move { runtime.sweep().await.is_ok() })
-                .await;
-        }
-    }
-
-    async fn bring_back(self) {
-        loop {
-            self.world.sleep(50 + self.world.below(2_000)).await;
-            for number in 0..self.shape.nodes {
-                if self.world.is_dead(number) {
-                    self.restart(number);
-                }
-            }
-        }
-    }
-
-    async fn spread_news(self) {
-        loop {
-            self.world.sleep(10 + self.world.below(5_000)).await;
-            let news = std::mem::take(&mut *self.shared.news.lock().expect("one thread"));
-            for (number, changed) in news {
-                let runtime = self
-                    .runtimes
-                    .lock()
-                    .expect("one thread")
-                    .get(number)
-                    .cloned();
-                if let Some(runtime) = runtime {
-                    runtime.invalidate(&changed);
-                }
-            }
-        }
+        !self.world.is_busy()
+            && *lock(&self.shared.pending) == 0
+            && !self.shared.table.has_partition("~/OUTBOX#")
     }
 }
 
@@ -335,7 +281,7 @@ struct Sender<T>(Arc<Mutex<Slot<T>>>);
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         let waker = {
-            let mut slot = self.0.lock().expect("one thread");
+            let mut slot = lock(&self.0);
             slot.is_gone = true;
             slot.waker.take()
         };

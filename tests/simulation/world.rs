@@ -1,13 +1,16 @@
-//! The simulated world: one thread, one seed, virtual time. Every port call is a point at which it decides what
-//! happens next: who goes on, what is delayed, which answer is lost, which node dies.
+//! The simulated world: one thread, one seed, virtual time. It decides who goes on, when, and whose time stands
+//! still. What goes wrong at a port call is decided in `fate.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 
 use dormouse_engine::id::splitmix;
+
+use super::fate::Faults;
+use super::nodes::NodeState;
 
 /// Whose a task is. When a node dies, its tasks die with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,93 +21,109 @@ pub(crate) enum Owner {
     Outside,
 }
 
-/// How often what goes wrong, in thousandths of the port calls.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Faults {
-    /// The call does nothing and says so.
-    pub(crate) refused: u64,
-    /// The call does its work, and the answer is lost.
-    pub(crate) lost: u64,
-    /// The call takes up to seconds.
-    pub(crate) slow: u64,
-    /// The node dies before or after the call.
-    pub(crate) crash: u64,
-    /// A message or timer comes twice.
-    pub(crate) twice: u64,
-    /// How far the nodes' clocks are apart, ms.
-    pub(crate) skew_ms: i64,
-}
-
-/// What a port call meets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Nothing special.
-    Well,
-    /// Fail without doing anything.
-    Refused,
-    /// Do it, and lose the answer.
-    Lost,
-}
-
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-struct Inner {
-    random: u64,
-    now_ms: i64,
-    faults: Faults,
-    next_task: u64,
-    tasks: BTreeMap<u64, (Owner, Option<Task>)>,
-    ready: Vec<u64>,
-    sleepers: BTreeMap<(i64, u64), Waker>,
-    dead: BTreeSet<usize>,
-    calls: u64,
-    crashes: u64,
-    hash: u64,
-    trace: Option<Vec<String>>,
-}
+/// 2026-01-01T00:00:00Z.
+pub(crate) const BEGINNING_MS: i64 = 1_767_225_600_000;
 
 /// The world. Cheap to clone; all clones are the same one.
 #[derive(Clone)]
 pub(crate) struct World(Arc<Mutex<Inner>>);
 
+pub(crate) struct Inner {
+    random: u64,
+    pub(crate) now_ms: i64,
+    pub(crate) faults: Faults,
+    pub(crate) tasks: Vec<Slot>,
+    vacant: Vec<usize>,
+    ready: Vec<usize>,
+    pub(crate) sleepers: BTreeMap<(i64, u64), Waker>,
+    pub(crate) next_sleeper: u64,
+    pub(crate) nodes: Vec<NodeState>,
+    pub(crate) current: usize,
+    ticks: u64,
+    pub(crate) deaths: Vec<usize>,
+    pub(crate) undertaker: Option<Waker>,
+    pub(crate) counts: Counts,
+    hash: u64,
+    trace: Option<Vec<String>>,
+}
+
+pub(crate) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The place of a task; used again when it is done.
+pub(crate) struct Slot {
+    pub(crate) owner: Owner,
+    generation: u64,
+    task: Option<Work>,
+    pub(crate) waker: Option<Waker>,
+    is_ready: bool,
+    /// Table calls that it has made.
+    calls: u32,
+    /// What it does.
+    name: &'static str,
+}
+
+/// What has happened so far, in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    /// Port calls.
+    pub(crate) calls: u64,
+    /// Deaths of nodes.
+    pub(crate) deaths: u64,
+    /// Nodes that stood still for a while.
+    pub(crate) freezes: u64,
+    /// Calls that failed, or whose answers were lost.
+    pub(crate) failures: u64,
+}
+
 struct TaskWaker {
-    id: u64,
+    place: usize,
+    generation: u64,
     world: World,
 }
 
 impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
         let mut inner = self.world.inner();
-        if inner.tasks.contains_key(&self.id) && !inner.ready.contains(&self.id) {
-            inner.ready.push(self.id);
+        let inner = &mut *inner;
+        if let Some(slot) = inner.tasks.get_mut(self.place)
+            && slot.generation == self.generation
+            && !slot.is_ready
+        {
+            slot.is_ready = true;
+            inner.ready.push(self.place);
         }
     }
 }
 
-/// 2026-01-01T00:00:00Z.
-const BEGINNING_MS: i64 = 1_767_225_600_000;
-
 impl World {
     /// A world of a seed.
     #[must_use]
-    pub(crate) fn new(seed: u64, faults: Faults, is_traced: bool) -> Self {
+    pub(crate) fn new(seed: u64, nodes: usize, is_traced: bool) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             random: splitmix(seed),
             now_ms: BEGINNING_MS,
-            faults,
-            next_task: 0,
-            tasks: BTreeMap::new(),
-            ready: Vec::new(),
+            faults: Faults::default(),
+            tasks: Vec::with_capacity(64),
+            vacant: Vec::new(),
+            ready: Vec::with_capacity(64),
             sleepers: BTreeMap::new(),
-            dead: BTreeSet::new(),
-            calls: 0,
-            crashes: 0,
+            next_sleeper: 0,
+            nodes: vec![NodeState::default(); nodes],
+            current: 0,
+            ticks: 0,
+            deaths: Vec::new(),
+            undertaker: None,
+            counts: Counts::default(),
             hash: 0,
             trace: is_traced.then(Vec::new),
         })))
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0
             .lock()
             .expect("one thread, and it does not panic while it holds this")
@@ -145,11 +164,10 @@ impl World {
         self.inner().faults = faults;
     }
 
-    /// Port calls so far, and deaths of nodes.
+    /// What has happened, in numbers.
     #[must_use]
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        let inner = self.inner();
-        (inner.calls, inner.crashes)
+    pub(crate) fn counts(&self) -> Counts {
+        self.inner().counts
     }
 
     /// A number that stands for everything that has happened, in order.
@@ -161,239 +179,212 @@ impl World {
     /// What has happened, where it is traced.
     #[must_use]
     pub(crate) fn trace(&self) -> Vec<String> {
-        self.inner().trace.clone().unwrap_or_default()
+        self.inner().trace.take().unwrap_or_default()
     }
 
     /// Notes something.
     pub(crate) fn note(&self, what: impl FnOnce() -> String) {
         let mut inner = self.inner();
-        if inner.trace.is_some() {
-            let line = format!("{:>9} {}", inner.now_ms - BEGINNING_MS, what());
-            inner.trace.iter_mut().for_each(|t| t.push(line.clone()));
+        let since = inner.now_ms - BEGINNING_MS;
+        if let Some(trace) = &mut inner.trace {
+            trace.push(format!("{since:>9} {}", what()));
         }
     }
 
     /// Adds a task.
     pub(crate) fn spawn(&self, owner: Owner, task: impl Future<Output = ()> + Send + 'static) {
         let mut inner = self.inner();
-        if let Owner::Node(node) = owner
-            && inner.dead.contains(&node)
-        {
-            return;
+        if let Owner::Node(node) = owner {
+            if inner.nodes[node].is_dead {
+                return;
+            }
+            inner.nodes[node].tasks += 1;
         }
-        let id = inner.next_task;
-        inner.next_task += 1;
-        inner.tasks.insert(id, (owner, Some(Box::pin(task))));
-        inner.ready.push(id);
-    }
-
-    /// A port call begins: lets others go on first, perhaps for long, perhaps for ever.
-    pub(crate) async fn point(&self, owner: Owner, name: &'static str) -> Fate {
-        let (slow_ms, fate) = {
-            let mut inner = self.inner();
-            inner.calls += 1;
-            inner.hash = splitmix(inner.hash ^ inner.random ^ name.len() as u64);
-            let faults = inner.faults;
-            let slow_ms = if inner.below(1_000) < faults.slow {
-                inner.below(3_000)
-            } else {
-                0
-            };
-            let dice = inner.below(1_000);
-            let fate = if dice < faults.refused {
-                Fate::Refused
-            } else if dice < faults.refused + faults.lost {
-                Fate::Lost
-            } else {
-                Fate::Well
-            };
-            (slow_ms, fate)
-        };
-        self.note(|| {
-            format!(
-                "{owner:?} {name} {fate:?}{}",
-                if slow_ms > 0 { " slow" } else { "" }
-            )
+        let place = inner.vacant.pop().unwrap_or_else(|| {
+            inner.tasks.push(Slot {
+                owner,
+                generation: 0,
+                task: None,
+                waker: None,
+                is_ready: false,
+                calls: 0,
+                name: "",
+            });
+            inner.tasks.len() - 1
         });
-        if slow_ms > 0 {
-            self.sleep(slow_ms).await;
-        } else {
-            Yield(false).await;
-        }
-        self.maybe_crash(owner).await;
-        fate
-    }
-
-    /// The node dies here, now and then; whoever dies never returns.
-    pub(crate) async fn maybe_crash(&self, owner: Owner) {
-        let Owner::Node(node) = owner else { return };
-        let dies = {
-            let mut inner = self.inner();
-            let crash = inner.faults.crash;
-            inner.below(1_000) < crash
-        };
-        if dies {
-            self.kill(node);
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// Kills a node: all its tasks and all its memory are gone.
-    pub(crate) fn kill(&self, node: usize) {
-        let mut inner = self.inner();
-        inner.dead.insert(node);
-        inner.crashes += 1;
-        drop(inner);
-        self.note(|| format!("node {node} dies"));
-    }
-
-    /// Whether a node is dead.
-    #[must_use]
-    pub(crate) fn is_dead(&self, node: usize) -> bool {
-        self.inner().dead.contains(&node)
-    }
-
-    /// A node may run tasks again.
-    pub(crate) fn revive(&self, node: usize) {
-        self.inner().dead.remove(&node);
-        self.note(|| format!("node {node} lives"));
-    }
-
-    /// Returns after so many milliseconds of virtual time.
-    pub(crate) fn sleep(&self, ms: u64) -> impl Future<Output = ()> + Send + 'static {
-        let due = self.now_ms() + i64::try_from(ms).unwrap_or(i64::MAX / 2);
-        Sleep {
+        let slot = &mut inner.tasks[place];
+        let waker = Waker::from(Arc::new(TaskWaker {
+            place,
+            generation: slot.generation,
             world: self.clone(),
-            due,
-            key: None,
-        }
+        }));
+        slot.owner = owner;
+        slot.task = Some(Box::pin(task));
+        slot.waker = Some(waker);
+        slot.is_ready = true;
+        slot.calls = 0;
+        slot.name = "";
+        inner.ready.push(place);
+    }
+
+    /// The task at work makes a call of the table; answers its number.
+    pub(crate) fn count_call(&self) -> u32 {
+        let mut inner = self.inner();
+        let current = inner.current;
+        inner.tasks[current].calls += 1;
+        inner.tasks[current].calls
+    }
+
+    /// How many table calls the task at work has made.
+    pub(crate) fn calls_of_current(&self) -> u32 {
+        let inner = self.inner();
+        inner.tasks[inner.current].calls
+    }
+
+    /// Names the task at work.
+    pub(crate) fn name_current(&self, name: &'static str) {
+        let mut inner = self.inner();
+        let current = inner.current;
+        inner.tasks[current].name = name;
+    }
+
+    /// What the task at work does.
+    pub(crate) fn current_name(&self) -> &'static str {
+        let inner = self.inner();
+        inner.tasks[inner.current].name
+    }
+
+    /// A number that rises: what begins after something has ended has a greater one.
+    #[must_use]
+    pub(crate) fn tick(&self) -> u64 {
+        let mut inner = self.inner();
+        inner.ticks += 1;
+        inner.ticks
+    }
+
+    /// Which task is at work.
+    pub(crate) fn current(&self) -> (usize, u64) {
+        let inner = self.inner();
+        (inner.current, inner.tasks[inner.current].generation)
     }
 
     /// Runs everything until nothing can go on any more, or until `is_over`. Time jumps to whoever wakes next.
     pub(crate) fn run(&self, mut is_over: impl FnMut() -> bool) {
         while !is_over() {
-            let next = {
-                let mut inner = self.inner();
-                let count = inner.ready.len() as u64;
-                if count == 0 {
-                    let Some((&(due, number), _)) = inner.sleepers.first_key_value() else {
-                        return;
-                    };
-                    inner.now_ms = inner.now_ms.max(due);
-                    let waker = inner.sleepers.remove(&(due, number));
-                    drop(inner);
-                    waker.into_iter().for_each(Waker::wake);
-                    continue;
-                }
-                let place = usize::try_from(inner.below(count)).unwrap_or(0);
-                let id = inner.ready.swap_remove(place);
-                inner
-                    .tasks
-                    .get_mut(&id)
-                    .and_then(|(owner, task)| task.take().map(|t| (id, *owner, t)))
-            };
-            if let Some((id, owner, task)) = next {
-                self.poll(id, owner, task);
+            let Some(place) = self.next() else { return };
+            if let Some(place) = place {
+                self.poll(place);
             }
         }
     }
 
-    fn poll(&self, id: u64, owner: Owner, mut task: Task) {
-        let waker = Waker::from(Arc::new(TaskWaker {
-            id,
-            world: self.clone(),
-        }));
+    /// Whose turn it is; else lets time pass. `None`: nothing will ever happen.
+    fn next(&self) -> Option<Option<usize>> {
+        let mut inner = self.inner();
+        let count = inner.ready.len();
+        // A frozen node's tasks stay where they are.
+        for _ in 0..count {
+            let at = usize::try_from(inner.below(count as u64)).unwrap_or(0);
+            let place = inner.ready[at];
+            if !inner.is_frozen(inner.tasks[place].owner) {
+                inner.ready.swap_remove(at);
+                return Some(Some(place));
+            }
+        }
+        let frozen = |place: &usize| inner.is_frozen(inner.tasks[*place].owner);
+        if let Some(at) = inner.ready.iter().position(|place| !frozen(place)) {
+            let place = inner.ready.swap_remove(at);
+            return Some(Some(place));
+        }
+        let ((due, _), waker) = inner.sleepers.pop_first()?;
+        inner.now_ms = inner.now_ms.max(due);
+        drop(inner);
+        waker.wake();
+        Some(None)
+    }
+
+    fn poll(&self, place: usize) {
+        let (task, waker) = {
+            let mut inner = self.inner();
+            inner.current = place;
+            let slot = &mut inner.tasks[place];
+            slot.is_ready = false;
+            (slot.task.take(), slot.waker.clone())
+        };
+        let (Some(mut task), Some(waker)) = (task, waker) else {
+            return;
+        };
         let is_done = task
             .as_mut()
             .poll(&mut Context::from_waker(&waker))
             .is_ready();
-        let mut gone = Vec::new();
-        {
-            let mut inner = self.inner();
-            if is_done {
-                inner.tasks.remove(&id);
-            } else if let Some((_, place)) = inner.tasks.get_mut(&id) {
-                *place = Some(task);
-            }
-            if let Owner::Node(node) = owner
-                && inner.dead.contains(&node)
-            {
-                let dying: Vec<u64> = inner
-                    .tasks
-                    .iter()
-                    .filter(|(_, (o, _))| *o == owner)
-                    .map(|(id, _)| *id)
-                    .collect();
-                gone.extend(dying.into_iter().filter_map(|id| inner.tasks.remove(&id)));
-            }
+        let mut inner = self.inner();
+        let owner = inner.tasks[place].owner;
+        let is_dead = matches!(owner, Owner::Node(node) if inner.nodes[node].is_dead);
+        if !is_done {
+            inner.tasks[place].task = Some(task);
         }
+        let gone = if is_dead {
+            inner.bury(owner, None)
+        } else if is_done {
+            inner.vacate(place);
+            Vec::new()
+        } else {
+            return;
+        };
+        drop(inner);
         // Dropped without the lock: a task's end may wake others.
         drop(gone);
+    }
+
+    /// Ends everything. Tasks hold the world and the world holds tasks, so without it nothing would ever be freed.
+    pub(crate) fn end(&self) {
+        let (tasks, sleepers) = {
+            let mut inner = self.inner();
+            inner.ready.clear();
+            let inner = &mut *inner;
+            inner.undertaker = None;
+            (
+                std::mem::take(&mut inner.tasks),
+                std::mem::take(&mut inner.sleepers),
+            )
+        };
+        drop(tasks);
+        drop(sleepers);
+        // What a task's end has woken or spawned.
+        self.inner().tasks.clear();
     }
 }
 
 impl Inner {
-    fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         splitmix(self.random)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 { 0 } else { self.bits() % bound }
     }
-}
 
-/// Lets others go first, once.
-struct Yield(bool);
-
-impl Future for Yield {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.0, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+    /// A port call of the task at work: the hash stands for its place in the order of everything.
+    pub(crate) fn stamp(&mut self, name: &str) {
+        self.counts.calls += 1;
+        let place = (self.current as u64) << 32 | name.len() as u64;
+        self.hash = splitmix(self.hash ^ self.random ^ place);
     }
-}
 
-struct Sleep {
-    world: World,
-    due: i64,
-    key: Option<(i64, u64)>,
-}
-
-impl Future for Sleep {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let world = self.world.clone();
-        let mut inner = world.inner();
-        if inner.now_ms >= self.due {
-            if let Some(key) = self.key.take() {
-                inner.sleepers.remove(&key);
-            }
-            return Poll::Ready(());
+    pub(crate) fn vacate(&mut self, place: usize) -> Option<Work> {
+        let slot = &mut self.tasks[place];
+        slot.generation += 1;
+        slot.waker = None;
+        let task = slot.task.take();
+        if std::mem::replace(&mut slot.is_ready, false) {
+            self.ready.retain(|ready| *ready != place);
         }
-        let key = match self.key {
-            Some(key) => key,
-            None => {
-                inner.next_task += 1;
-                (self.due, inner.next_task)
-            }
-        };
-        inner.sleepers.insert(key, cx.waker().clone());
-        drop(inner);
-        self.key = Some(key);
-        Poll::Pending
-    }
-}
-
-impl Drop for Sleep {
-    fn drop(&mut self) {
-        if let Some(key) = self.key {
-            self.world.inner().sleepers.remove(&key);
+        if let Owner::Node(node) = self.tasks[place].owner {
+            self.nodes[node].tasks -= 1;
         }
+        self.vacant.push(place);
+        task
     }
 }

@@ -91,6 +91,11 @@ impl Runtime {
             queue.send(&message, 0).await.map_err(RuntimeError::Queue)?;
             return Ok(Parcel::default());
         }
+        self.accept_in_outbox(message).await
+    }
+
+    /// The same in the outbox, where a queue would deliver what the caller is about to do anyway.
+    pub(crate) async fn accept_in_outbox(&self, message: Message) -> Result<Parcel, RuntimeError> {
         let effects = [message.effect()?];
         let (tenant, now) = (message.tenant.clone(), self.now());
         let mut attempt = 1;

@@ -79,14 +79,14 @@ impl Runtime {
         let waits = event.waits;
         let (message, stimulus) = self.event_message(tenant, event);
         let event_id = stimulus.id.clone();
-        let parcel = self.accept_parcel(message).await?;
         if !waits {
-            self.post(parcel).await;
+            self.accept(message).await?;
             return Ok(EventOutcome {
                 event_id,
                 delivered: None,
             });
         }
+        let parcel = self.accept_in_outbox(message).await?;
         // It is accepted: what fails from here on is delivered later, so it is no error for the sender.
         let delivered = match self.stimulate(tenant, &stimulus).await {
             Ok(outcome) => {

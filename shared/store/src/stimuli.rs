@@ -126,9 +126,8 @@ impl Store {
             .await
     }
 
-    /// Queues a stimulus that nothing waited for. False: it is queued already. Ask for bookmarks again after it:
-    /// one may have been opened in between. Of one that may have been queued before, ask [`Self::was_taken`] between
-    /// the look that did not find it queued and this. One write.
+    /// Queues a stimulus that nothing waited for. False: it is queued already, or was queued and taken in the last
+    /// day. Ask for bookmarks again after it: one may have been opened in between. One atomic write.
     ///
     /// # Errors
     ///
@@ -139,11 +138,13 @@ impl Store {
         queued: &QueuedStimulus,
     ) -> Result<bool, StoreError> {
         let item = queued_stimulus::item(tenant, queued, self.config().outbox_shards)?;
-        Ok(self
-            .table()
-            .write(&[Write::Put(item, Condition::Absent)])
-            .await?
-            == Written::Done)
+        // In one write: between a look and this, an earlier delivery may have been queued and taken.
+        let taken = queued_stimulus::taken_key(tenant, &queued.hash, &queued.id)?;
+        let writes = [
+            Write::Put(item, Condition::Absent),
+            Write::Check(taken, Condition::Absent),
+        ];
+        Ok(self.table().write(&writes).await? == Written::Done)
     }
 
     /// Whether a stimulus was queued and a commit has taken it, in the last day. One read.

@@ -1,0 +1,160 @@
+//! What can go wrong at a port call, and how often.
+
+use serde::{Deserialize, Serialize};
+
+use super::sleep::Yield;
+use super::world::{Owner, World};
+
+/// How often what goes wrong, in thousandths of the port calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Faults {
+    /// The call does nothing and says so: throttled.
+    pub(crate) refused: u64,
+    /// The call does its work, and the answer is lost.
+    pub(crate) lost: u64,
+    /// The call does nothing, and there is no answer either.
+    pub(crate) vanished: u64,
+    /// There is no answer, and the call does its work later, when its sender has given up on it.
+    pub(crate) late: u64,
+    /// The call takes up to `slow_ms`.
+    pub(crate) slow: u64,
+    /// How slow a slow call is, ms.
+    pub(crate) slow_ms: u64,
+    /// The node dies before or after the call.
+    pub(crate) crash: u64,
+    /// The node stands still for up to minutes.
+    pub(crate) freeze: u64,
+    /// A message or timer comes twice.
+    pub(crate) twice: u64,
+    /// How far the nodes' clocks are off, ms. They jump, too.
+    pub(crate) skew_ms: i64,
+}
+
+impl Faults {
+    /// Whether nothing is ever lost, so that nothing needs a sweep.
+    #[must_use]
+    pub(crate) fn is_gentle(self) -> bool {
+        let Self {
+            refused,
+            lost,
+            vanished,
+            late,
+            crash,
+            freeze,
+            ..
+        } = self;
+        refused + lost + vanished + late + crash + freeze == 0 && self.slow_ms < 5_000
+    }
+}
+
+/// What a port call meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Nothing special.
+    Well,
+    /// Fail without doing anything, and say so.
+    Refused,
+    /// Do it, and lose the answer.
+    Lost,
+    /// Do nothing, and say nothing.
+    Vanished,
+    /// Do it after so many ms, and say nothing.
+    Late(u64),
+}
+
+impl World {
+    /// A port call begins: lets others go on first, perhaps for long, perhaps for ever.
+    pub(crate) async fn point(&self, owner: Owner, name: &'static str) -> Fate {
+        let (slow_ms, fate) = {
+            let mut inner = self.inner();
+            inner.stamp(name);
+            let faults = inner.faults;
+            let slow_ms = if faults.slow > 0 && inner.below(1_000) < faults.slow {
+                1 + inner.below(faults.slow_ms)
+            } else {
+                0
+            };
+            let fate = inner.fate(faults);
+            inner.counts.failures += u64::from(fate != Fate::Well);
+            (slow_ms, fate)
+        };
+        self.note(|| {
+            let how = if fate == Fate::Well {
+                String::new()
+            } else {
+                format!(" {fate:?}")
+            };
+            let long = if slow_ms > 0 {
+                format!(", in {slow_ms} ms")
+            } else {
+                String::new()
+            };
+            format!("{owner:?} {name}{how}{long}")
+        });
+        if slow_ms > 0 {
+            self.sleep(slow_ms).await;
+        } else {
+            Yield(false).await;
+        }
+        self.maybe_crash(owner).await;
+        fate
+    }
+
+    /// The node dies here or stands still, now and then; whoever dies never returns.
+    pub(crate) async fn maybe_crash(&self, owner: Owner) {
+        let Owner::Node(node) = owner else { return };
+        let (dies, freezes) = {
+            let mut inner = self.inner();
+            let Faults { crash, freeze, .. } = inner.faults;
+            let mut dice = |thousandths| thousandths > 0 && inner.below(1_000) < thousandths;
+            (dice(crash), dice(freeze))
+        };
+        if dies {
+            self.kill(node);
+            std::future::pending::<()>().await;
+        }
+        if freezes && !self.is_frozen(node) {
+            self.freeze(node, true);
+            let world = self.clone();
+            let ms = 1 + self.below(120_000);
+            self.spawn(Owner::Outside, async move {
+                world.sleep(ms).await;
+                if world.is_frozen(node) {
+                    world.freeze(node, false);
+                }
+            });
+            Yield(false).await;
+        }
+    }
+}
+
+impl super::world::Inner {
+    fn fate(&mut self, faults: Faults) -> Fate {
+        let Faults {
+            refused,
+            lost,
+            vanished,
+            late,
+            ..
+        } = faults;
+        if refused + lost + vanished + late == 0 {
+            return Fate::Well;
+        }
+        let mut dice = self.below(1_000);
+        for (chance, fate) in [
+            (refused, Fate::Refused),
+            (lost, Fate::Lost),
+            (vanished, Fate::Vanished),
+        ] {
+            if dice < chance {
+                return fate;
+            }
+            dice -= chance;
+        }
+        if dice < late {
+            return Fate::Late(1 + self.below(20_000));
+        }
+        Fate::Well
+    }
+}

@@ -1,0 +1,162 @@
+//! Bugs on purpose. Each is one that a system of this kind has had, planted in the simulated ports, so that the
+//! product needs no switch for it. The simulator is worth what it finds of these.
+
+use dormouse_store::table::{Condition, Key, Write};
+use serde::{Deserialize, Serialize};
+
+/// A planted bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sabotage {
+    /// A commit does not check that the lease is still its own.
+    NoFence,
+    /// A commit writes one item after the other.
+    NotAtomic,
+    /// The outbox forgets an effect before it is delivered.
+    RowFirst,
+    /// Nobody sweeps.
+    NoSweep,
+    /// An occurrence is known by when it fired and not by when it was due.
+    TimerNotDeduplicated,
+    /// A lease returns the state of a commit before, in which the bookmark is still open.
+    StaleState,
+    /// A sender looks for bookmarks before it queues its stimulus, and not after.
+    NoSecondLook,
+    /// A start believes what its node has heard and not what the table says.
+    TrustsBroadcast,
+    /// A repeated request has a key of its own.
+    KeyNotStable,
+    /// An instance forgets which events it has taken.
+    EventsForgotten,
+    /// A create does not look whether there is such an instance already.
+    StartsTwice,
+    /// A deleted instance leaves nothing that keeps it from coming back.
+    NoTombstone,
+    /// The claim of a singleton is not checked.
+    NoClaim,
+    /// A message leaves the queue when it is handed out and not when it is done.
+    MessageOnce,
+    /// A timer is forgotten when it is fired and not when that has worked.
+    TimerOnce,
+    /// Journal lines that move out of the head are lost.
+    JournalLost,
+    /// The instance that has ended takes a commit.
+    EndsTwice,
+}
+
+impl Sabotage {
+    /// All of them.
+    pub(crate) const ALL: [Self; 17] = [
+        Self::NoFence,
+        Self::NotAtomic,
+        Self::RowFirst,
+        Self::NoSweep,
+        Self::TimerNotDeduplicated,
+        Self::StaleState,
+        Self::NoSecondLook,
+        Self::TrustsBroadcast,
+        Self::KeyNotStable,
+        Self::EventsForgotten,
+        Self::StartsTwice,
+        Self::NoTombstone,
+        Self::NoClaim,
+        Self::MessageOnce,
+        Self::TimerOnce,
+        Self::JournalLost,
+        Self::EndsTwice,
+    ];
+
+    /// The writes as the bug makes them.
+    pub(crate) fn writes(self, writes: &[Write]) -> Vec<Write> {
+        let mut writes = writes.to_vec();
+        match self {
+            Self::RowFirst => {
+                writes.retain(|write| !matches!(write, Write::Put(item, _) if is_outbox(&item.key)))
+            }
+            Self::EventsForgotten => {
+                writes.retain(|write| !write.key().sort.starts_with("SEEN#"));
+                let is_seen = |name: &str| matches!(name, "se" | "sd");
+                for write in &mut writes {
+                    match write {
+                        Write::Update(_, changes, _) => {
+                            changes.retain(|change| !is_seen(change.attribute()));
+                        }
+                        Write::Put(item, _) => item.attributes.retain(|name, _| !is_seen(name)),
+                        Write::Delete(..) | Write::Check(..) => {}
+                    }
+                }
+            }
+            Self::JournalLost => writes.retain(
+                |write| !matches!(write, Write::Put(item, _) if item.key.sort.starts_with("J#")),
+            ),
+            Self::NoTombstone => {
+                for write in &mut writes {
+                    let Write::Put(item, condition) = write else {
+                        continue;
+                    };
+                    if is_head(&item.key) && !item.attributes.contains_key("su") {
+                        *write = Write::Delete(item.key.clone(), condition.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+        for write in &mut writes {
+            let key = write.key().clone();
+            let (Write::Put(_, condition)
+            | Write::Update(_, _, condition)
+            | Write::Delete(_, condition)
+            | Write::Check(_, condition)) = write;
+            *condition = self.condition(&key, condition);
+        }
+        writes
+    }
+
+    /// The condition as the bug has it.
+    pub(crate) fn condition(self, key: &Key, condition: &Condition) -> Condition {
+        match self {
+            Self::NoFence if is_head(key) => without(condition, &["fe", "cn"]),
+            Self::EndsTwice if is_head(key) => without(condition, &["en"]),
+            Self::EventsForgotten if is_head(key) => without(condition, &["se"]),
+            Self::StartsTwice if is_head(key) && asks_for_absence(condition) => Condition::Always,
+            Self::NoClaim if key.partition.contains("/UNIQ#") => Condition::Always,
+            _ => condition.clone(),
+        }
+    }
+}
+
+/// Whether it is the head of an instance.
+pub(crate) fn is_head(key: &Key) -> bool {
+    key.sort == "HEAD" && key.partition.contains("/WF#")
+}
+
+/// Whether it is a row of the outbox.
+fn is_outbox(key: &Key) -> bool {
+    key.partition.starts_with("~/OUTBOX#")
+}
+
+/// Whether it holds of an item that is not there.
+fn asks_for_absence(condition: &Condition) -> bool {
+    match condition {
+        Condition::Absent => true,
+        Condition::Any(any) => any.iter().any(asks_for_absence),
+        _ => false,
+    }
+}
+
+/// The condition without what it says of some attributes.
+fn without(condition: &Condition, names: &[&str]) -> Condition {
+    let is_named = |name: &String| names.contains(&name.as_str());
+    match condition {
+        Condition::Equals(name, _)
+        | Condition::Has(name)
+        | Condition::Lacks(name)
+        | Condition::Contains(name, _)
+            if is_named(name) =>
+        {
+            Condition::Always
+        }
+        Condition::Not(inner) if without(inner, names) == Condition::Always => Condition::Always,
+        Condition::All(all) => Condition::All(all.iter().map(|one| without(one, names)).collect()),
+        _ => condition.clone(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Making a failing plan smaller: fewer errands, fewer nodes, fewer kinds of faults, for as long as it still fails.
+
+use std::time::{Duration, Instant};
+
+use super::fate::Faults;
+use super::plan::{Errand, Plan};
+
+/// So many other seeds are tried for each smaller plan: the schedule changes with the plan, so the same seed need not
+/// fail again.
+const SEEDS_A_TRY: u64 = 60;
+
+/// For so long at most; a failure that is not as small as it could be is still one.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// The smallest plan found that still fails.
+pub(crate) fn shrink(plan: &Plan, mut fails: impl FnMut(&Plan) -> bool) -> Plan {
+    let mut smallest = plan.clone();
+    let begin = Instant::now();
+    while let Some(smaller) = smaller(&smallest).into_iter().find_map(|candidate| {
+        let seeds = std::iter::once(plan.seed).chain(1..SEEDS_A_TRY);
+        for seed in seeds {
+            let candidate = Plan {
+                seed,
+                ..candidate.clone()
+            };
+            if begin.elapsed() < TIME_MAX && fails(&candidate) {
+                return Some(candidate);
+            }
+        }
+        None
+    }) {
+        smallest = smaller;
+    }
+    smallest
+}
+
+/// Plans that are a little smaller.
+fn smaller(plan: &Plan) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for place in 0..plan.errands.len() {
+        let mut errands = plan.errands.clone();
+        let errand = errands.remove(place);
+        plans.push(Plan {
+            errands: errands.clone(),
+            ..plan.clone()
+        });
+        if let Errand::Change { times } = errand
+            && times > 1
+        {
+            errands.insert(place, Errand::Change { times: times - 1 });
+            plans.push(Plan {
+                errands,
+                ..plan.clone()
+            });
+        }
+    }
+    if plan.nodes > 1 {
+        plans.push(Plan {
+            nodes: plan.nodes - 1,
+            ..plan.clone()
+        });
+    }
+    let all = plan.faults;
+    let fewer = [
+        Faults { refused: 0, ..all },
+        Faults { lost: 0, ..all },
+        Faults { vanished: 0, ..all },
+        Faults { late: 0, ..all },
+        Faults { slow: 0, ..all },
+        Faults { crash: 0, ..all },
+        Faults { freeze: 0, ..all },
+        Faults { twice: 0, ..all },
+        Faults { skew_ms: 0, ..all },
+    ];
+    plans.extend(fewer.into_iter().filter(|f| *f != all).map(|faults| Plan {
+        faults,
+        ..plan.clone()
+    }));
+    let simpler = [
+        Plan {
+            has_queue: false,
+            ..plan.clone()
+        },
+        Plan {
+            is_function: false,
+            ..plan.clone()
+        },
+        Plan {
+            has_table_timers: false,
+            ..plan.clone()
+        },
+        Plan {
+            writes_max: 100,
+            ..plan.clone()
+        },
+    ];
+    plans.extend(simpler.into_iter().filter(|p| p != plan));
+    plans
+}

@@ -1,0 +1,254 @@
+//! The table as one node reaches it: each call is a point at which things go wrong, each write is watched, and
+//! planted bugs change what is asked or answered.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use dormouse_store::table::{
+    Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
+    Written,
+};
+
+use super::cluster::{Cluster, lock};
+use super::fate::Fate;
+use super::node::Node;
+use super::sabotage::{Sabotage, is_head};
+use super::world::Owner;
+
+/// What planted bugs remember of answers they have seen.
+#[derive(Default)]
+pub(crate) struct Remembered {
+    items: Mutex<BTreeMap<Key, Item>>,
+    pages: Mutex<BTreeMap<(usize, u64), (String, Page)>>,
+}
+
+fn lost() -> TableError {
+    TableError::Unknown("the answer was lost".into())
+}
+
+impl Node {
+    /// A call arrives. `Err`: it does nothing, or not now.
+    async fn arrive(&self, name: &'static str) -> Fate {
+        self.world().count_call();
+        self.world().point(self.owner(), name).await
+    }
+
+    async fn leave<T>(&self, fate: Fate, answer: T) -> Result<T, TableError> {
+        self.world().maybe_crash(self.owner()).await;
+        if fate != Fate::Lost {
+            return Ok(answer);
+        }
+        Err(lost())
+    }
+
+    /// Does it later, when nobody waits for it any more.
+    fn do_late(&self, ms: u64, work: impl Future<Output = ()> + Send + 'static) -> TableError {
+        let (world, cluster) = (self.world().clone(), self.cluster.clone());
+        cluster.pend(1);
+        self.world().spawn(Owner::Outside, async move {
+            world.sleep(ms).await;
+            work.await;
+            cluster.pend(-1);
+        });
+        lost()
+    }
+}
+
+#[async_trait]
+impl Table for Node {
+    async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
+        if self.arrive("get").await != Fate::Well {
+            return Err(TableError::Busy);
+        }
+        let trusts = self.cluster.shared.sabotage == Some(Sabotage::TrustsBroadcast)
+            && self.world().current_name() == "start";
+        if trusts && key.sort == "HEAD" && key.partition.contains("/DEF#") {
+            let known = lock(&self.remembered.items).get(key).cloned();
+            if known.is_some() {
+                return Ok(known);
+            }
+            let found = self.cluster.shared.table.get(key).await?;
+            lock(&self.remembered.items).extend(found.clone().map(|item| (key.clone(), item)));
+            return Ok(found);
+        }
+        self.cluster.shared.table.get(key).await
+    }
+
+    async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        if self.arrive("query").await != Fate::Well {
+            return Err(TableError::Busy);
+        }
+        let page = self.cluster.shared.table.query(query).await?;
+        if self.cluster.shared.sabotage == Some(Sabotage::NoSecondLook)
+            && query.index.is_none()
+            && query.partition.contains("/STIM#")
+        {
+            let mut pages = lock(&self.remembered.pages);
+            let (first, seen) = pages
+                .entry(self.world().current())
+                .or_insert_with(|| (query.partition.clone(), page.clone()));
+            if *first == query.partition {
+                return Ok(seen.clone());
+            }
+        }
+        Ok(page)
+    }
+
+    async fn update(
+        &self,
+        key: &Key,
+        changes: &[Change],
+        condition: &Condition,
+        durability: Durability,
+    ) -> Result<Updated, TableError> {
+        let fate = self.arrive("update").await;
+        match fate {
+            Fate::Refused => return Err(TableError::Busy),
+            Fate::Vanished => return Err(lost()),
+            Fate::Late(ms) => {
+                let cluster = self.cluster.clone();
+                let (key, changes) = (key.clone(), changes.to_vec());
+                let condition = condition.clone();
+                return Err(self.do_late(ms, async move {
+                    let _ = cluster.update(&key, &changes, &condition, durability).await;
+                }));
+            }
+            Fate::Well | Fate::Lost => {}
+        }
+        let mut updated = self
+            .cluster
+            .update(key, changes, condition, durability)
+            .await?;
+        self.world().note(|| {
+            let how = if matches!(updated, Updated::New(_)) {
+                "done"
+            } else {
+                "refused"
+            };
+            format!("{:?}   {how}: {} {changes:?}", self.owner(), key.partition)
+        });
+        if self.cluster.shared.sabotage == Some(Sabotage::StaleState) && is_head(key) {
+            self.make_stale(key, &mut updated);
+        }
+        self.leave(fate, updated).await
+    }
+
+    async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        let fate = self.arrive("write").await;
+        match fate {
+            Fate::Refused => return Err(TableError::Busy),
+            Fate::Vanished => return Err(lost()),
+            Fate::Late(ms) => {
+                let (cluster, writes) = (self.cluster.clone(), writes.to_vec());
+                return Err(self.do_late(ms, async move {
+                    let _ = cluster.write(&writes).await;
+                }));
+            }
+            Fate::Well | Fate::Lost => {}
+        }
+        let written = match self.cluster.shared.sabotage {
+            Some(Sabotage::NotAtomic) if writes.len() > 1 => self.write_one_by_one(writes).await?,
+            _ => self.cluster.write(writes).await?,
+        };
+        self.world().note(|| {
+            let how = if written == Written::Done {
+                "done"
+            } else {
+                "refused"
+            };
+            let keys: Vec<_> = writes.iter().map(|w| brief(w)).collect();
+            format!("{:?}   {how}: {keys:?}", self.owner())
+        });
+        self.leave(fate, written).await
+    }
+}
+
+/// A write in few words.
+fn brief(write: &Write) -> String {
+    let verb = match write {
+        Write::Put(..) => "put",
+        Write::Update(..) => "update",
+        Write::Delete(..) => "delete",
+        Write::Check(..) => "check",
+    };
+    format!("{verb} {} {}", write.key().partition, write.key().sort)
+}
+
+/// Planted bugs.
+impl Node {
+    /// Gives the state of a lease before, if this node has seen one.
+    fn make_stale(&self, key: &Key, updated: &mut Updated) {
+        let Updated::New(item) = updated else { return };
+        let mut items = lock(&self.remembered.items);
+        let before = items.insert(key.clone(), item.clone());
+        for (name, value) in before.into_iter().flat_map(|item| item.attributes) {
+            if matches!(name.as_str(), "st" | "sn" | "bm") {
+                item.attributes.insert(name, value);
+            }
+        }
+    }
+
+    async fn write_one_by_one(&self, writes: &[Write]) -> Result<Written, TableError> {
+        for write in writes {
+            let one = std::slice::from_ref(write);
+            if let Written::Refused(refused) = self.cluster.write(one).await? {
+                let place = writes.iter().position(|other| other == write);
+                let mut all = vec![None; writes.len()];
+                if let (Some(place), Some(refused)) = (place, refused.into_iter().next()) {
+                    all[place] = refused;
+                }
+                return Ok(Written::Refused(all));
+            }
+            self.world().point(self.owner(), "between").await;
+        }
+        Ok(Written::Done)
+    }
+}
+
+/// What happens in the table itself, for whomever.
+impl Cluster {
+    pub(crate) async fn update(
+        &self,
+        key: &Key,
+        changes: &[Change],
+        condition: &Condition,
+        durability: Durability,
+    ) -> Result<Updated, TableError> {
+        let condition = match self.shared.sabotage {
+            Some(sabotage) => &sabotage.condition(key, condition),
+            None => condition,
+        };
+        let table = &self.shared.table;
+        let updated = table.update(key, changes, condition, durability).await?;
+        if let Updated::New(item) = &updated
+            && is_head(key)
+        {
+            lock(&self.shared.watch).see(key, Some(item));
+        }
+        Ok(updated)
+    }
+
+    pub(crate) async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        let changed = self.shared.sabotage.map(|s| s.writes(writes));
+        let writes = changed.as_deref().unwrap_or(writes);
+        if writes.is_empty() {
+            return Ok(Written::Done);
+        }
+        let written = self.shared.table.write(writes).await?;
+        if written != Written::Done {
+            return Ok(written);
+        }
+        for write in writes {
+            let key = write.key();
+            if is_head(key) && !matches!(write, Write::Check(..)) {
+                let item = self.shared.table.get(key).await?;
+                lock(&self.shared.watch).see(key, item.as_ref());
+            }
+            if key.partition == "~/TIMER" && matches!(write, Write::Put(..)) {
+                self.drive_row(key);
+            }
+        }
+        Ok(written)
+    }
+}
