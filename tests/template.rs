@@ -10,7 +10,11 @@
 )]
 
 mod template {
+    #[cfg(feature = "aws")]
+    mod binaries;
     mod containers;
+    #[cfg(feature = "aws")]
+    mod environment;
     mod functions;
     mod limits;
     mod policies;
