@@ -175,6 +175,7 @@ async fn populate(client: Client) {
     let letter = Message {
         id: "given/up".into(),
         tenant: tenant(),
+        hops: 0,
         task: Task::Cancel {
             instance: "nobody".into(),
         },

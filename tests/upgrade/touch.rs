@@ -81,6 +81,7 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
     let clean = |id: &str| Message {
         id: id.into(),
         tenant: tenant.clone(),
+        hops: 0,
         task: Task::CleanDeleted {
             instance: InstanceId::from(id),
         },

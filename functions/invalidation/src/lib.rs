@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn a_change_is_read_however_it_is_wrapped() {
-        let change = json!({ "tenant": "acme", "definitionId": "order" }).to_string();
-        let envelope = json!({ "Type": "Notification", "Message": change });
+        let told = json!({ "tenant": "acme", "definitionId": "order" }).to_string();
+        let envelope = json!({ "Type": "Notification", "Message": told });
         for record in [
-            json!({ "body": change }),
+            json!({ "body": told }),
             json!({ "body": envelope.to_string() }),
             json!({ "Sns": envelope }),
         ] {

@@ -243,7 +243,7 @@ impl NodeQueue {
                     }
                     continue;
                 }
-                _ = stop.wait_for(|stop| *stop) => break,
+                _ = async { stop.wait_for(|stop| *stop).await.is_ok() } => break,
             };
             match received {
                 Ok(messages) => {

@@ -89,9 +89,13 @@ impl Store {
         stored: &Stored,
         now_ms: i64,
     ) -> Result<bool, StoreError> {
+        let mut attributes = tombstone(stored, now_ms)?;
+        // Already here: after a crash behind the last batch nothing leads to the tombstone any more.
+        let ttl = now_ms / 1_000 + self.config().tombstone_s;
+        attributes.insert("ttl".into(), Value::N(ttl));
         let tombstone = Item {
             key: head_key(tenant, &stored.head.instance_id)?,
-            attributes: tombstone(stored, now_ms)?,
+            attributes,
         };
         let put = Write::Put(tombstone, as_read(stored));
         Ok(self.table().write(&[put]).await? == Written::Done)

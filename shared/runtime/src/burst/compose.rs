@@ -67,11 +67,7 @@ impl Burst<'_> {
                 event_id: cause.event_id.clone(),
                 consumed: cause.consumed.clone(),
                 kept: self.kept(instance, now),
-                outbox_done: self
-                    .continuation
-                    .iter()
-                    .map(|(key, _)| key.clone())
-                    .collect(),
+                outbox_done: self.continuation.iter().map(|c| c.0.clone()).collect(),
                 ..Commit::default()
             },
             messages: Vec::new(),

@@ -87,7 +87,8 @@ async fn a_call_that_no_longer_fits_is_left_to_the_next_invocation() {
         assert!(report.goes_on, "{left_ms}");
         assert_eq!(world.web.requests.lock().unwrap().len(), 0, "{left_ms}");
         let id = report.instance.id.to_string();
-        let [message] = queue.0.lock().unwrap().drain(..).collect::<Vec<_>>()[..] else {
+        let messages: Vec<_> = queue.0.lock().unwrap().drain(..).collect();
+        let [message] = &messages[..] else {
             panic!("one message goes on with it");
         };
         assert!(matches!(
@@ -96,12 +97,12 @@ async fn a_call_that_no_longer_fits_is_left_to_the_next_invocation() {
         ));
         assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
 
-        let delivered = function.deliver(&message).await.unwrap();
+        let delivered = function.deliver(message).await.unwrap();
         assert_eq!(delivered, Delivered::Done);
         assert_eq!(node.sub_status(&id).await, "Finished");
         assert_eq!(world.web.requests.lock().unwrap().drain(..).count(), 1);
         // Delivered twice it changes nothing.
-        function.deliver(&message).await.unwrap();
+        function.deliver(message).await.unwrap();
         assert_eq!(world.web.requests.lock().unwrap().len(), 0);
     }
 }
