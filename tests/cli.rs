@@ -1,5 +1,6 @@
 //! The real binary, driven as a person or a program drives it.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,

@@ -1,6 +1,10 @@
 //! The real engine, store and runtime in small scenarios, in every order of their calls: two nodes, one instance,
 //! one death, one lost answer, leases that run out at any moment. And with bugs on purpose, each of which is found.
 #![allow(
+    clippy::wildcard_enum_match_arm,
+    clippy::type_complexity,
+    clippy::too_many_lines,
+    clippy::large_futures,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

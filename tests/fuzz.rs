@@ -3,6 +3,10 @@
 //! Each target begins with what `fuzz/corpus` keeps of it and goes on with mutants of that for
 //! `DORMOUSE_FUZZ_SECONDS` (three unless told). What was found once lies in the corpus.
 #![allow(
+    clippy::wildcard_enum_match_arm,
+    clippy::type_complexity,
+    clippy::too_many_lines,
+    clippy::large_futures,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -4,6 +4,9 @@
 //! many; the same seed gives the same run. A seed that fails is made smaller and printed with its trace and with the
 //! `DORMOUSE_PLAN` that runs it alone.
 #![allow(
+    clippy::type_complexity,
+    clippy::too_many_lines,
+    clippy::large_futures,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

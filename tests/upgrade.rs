@@ -4,6 +4,10 @@
 //! `golden/stored/1.json` is a world with every kind of item, as the first format has it. Golden worlds stay for
 //! ever. When a stored format changes, a test here says so, and `DORMOUSE_BLESS=1` adds the next one beside them.
 #![allow(
+    clippy::wildcard_enum_match_arm,
+    clippy::type_complexity,
+    clippy::too_many_lines,
+    clippy::large_futures,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

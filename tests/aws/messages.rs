@@ -1,5 +1,10 @@
 //! Queues, schedules, the topic and the bus, each against the protocol of its service.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever else it is, it is wrong"
+)]
+
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};

@@ -41,7 +41,9 @@ async fn an_event_counts_once_and_our_own_wake_nobody() -> Result<()> {
     let Some(stage) = Stage::set().await? else {
         return Ok(());
     };
-    stage.publish(&sequence("flow", &[event("Go"), event("Go"), write("bye")]));
+    let mut again = event("Go");
+    again["id"] = json!("again");
+    stage.publish(&sequence("flow", &[event("Go"), again, write("bye")]));
     let id = stage.start("flow");
     let resume = stage.function("resume");
     let bus = |id: &str, source: &str| {

@@ -39,7 +39,9 @@ async fn an_event_resumes_by_message_and_a_second_delivery_changes_nothing() -> 
     let Some(stage) = Stage::set().await? else {
         return Ok(());
     };
-    stage.publish(&sequence("flow", &[event("Go"), event("Go"), write("bye")]));
+    let mut again = event("Go");
+    again["id"] = json!("again");
+    stage.publish(&sequence("flow", &[event("Go"), again, write("bye")]));
     let id = stage.start("flow");
     trigger(&stage, "Go");
     let (url, resume) = (&stage.deployment.resume_url, stage.function("resume"));

@@ -157,7 +157,7 @@ impl Table for Node {
             } else {
                 "refused"
             };
-            let keys: Vec<_> = writes.iter().map(|w| brief(w)).collect();
+            let keys: Vec<_> = writes.iter().map(brief).collect();
             format!("{:?}   {how}: {keys:?}", self.owner())
         });
         self.leave(fate, written).await

@@ -1,5 +1,10 @@
 //! Running a workflow to its end in an account: time passes, events come, tasks are done.
 
+#![allow(
+    clippy::large_futures,
+    reason = "one use case at a time, and nothing here is made to be quick"
+)]
+
 use std::collections::BTreeSet;
 
 use dormouse_runtime::{

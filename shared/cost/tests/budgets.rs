@@ -2,6 +2,7 @@
 //! slower and dearer for everybody, so the numbers are asserted; `--nocapture` prints them as US$ per million.
 
 #![allow(
+    clippy::large_futures,
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,

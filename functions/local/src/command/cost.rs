@@ -57,9 +57,11 @@ pub(crate) async fn cost(args: &CostArgs, screen: &Screen) -> Result<Exit, Failu
         ..StartRequest::new(DefinitionHandle::published(first))
     };
     // The first run fills the caches, as the first one in a Lambda environment does.
-    let cold = run(&account, request.clone(), &answers).await;
+    let cold = Box::pin(run(&account, request.clone(), &answers)).await;
     cold.map_err(failed)?;
-    let ran = run(&account, request, &answers).await.map_err(failed)?;
+    let ran = Box::pin(run(&account, request, &answers))
+        .await
+        .map_err(failed)?;
     let bill = Bill::of(&ran.tally, &prices);
     tell(args, screen, &prices, &ran, &bill);
     Ok(Exit::Ok)
