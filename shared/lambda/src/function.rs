@@ -56,6 +56,12 @@ pub enum StartError {
     /// The deployment's variables are wrong.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The API is to ask for credentials, which this build cannot do.
+    #[error(
+        "DORMOUSE_AUTHENTICATION asks for credentials, and this build cannot check them yet: nobody is let in; \
+         set it to `none` where something in front of the API lets in only those who may"
+    )]
+    Credentials,
     /// The system is not as it must be.
     #[error("the process cannot begin: {0}")]
     Process(#[source] std::io::Error),
@@ -71,6 +77,9 @@ impl Function {
     pub async fn new(name: &str, kind: Kind) -> Result<Self, StartError> {
         let environment = Environment::read()?;
         begin_log(level(&environment.log), LogFormat::Json);
+        if matches!(kind, Kind::Requests) && !environment.authentication.ways.is_empty() {
+            return Err(StartError::Credentials);
+        }
         let aws = AwsConfig::from_environment().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let messaging = Messaging::new(&aws, environment.needed_queues()?, &clock);
