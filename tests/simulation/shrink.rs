@@ -95,5 +95,6 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         },
     ];
     plans.extend(simpler.into_iter().filter(|p| p != plan));
+    plans.retain(|p| p.sweep_s > 0 || Plan::can_do_without_sweep(p.is_function, p.has_queue));
     plans
 }
