@@ -4,6 +4,8 @@
 //! The store knows where things lie and who may write them. What a state, an effect or a payload means is the
 //! engine's and the runtime's business: here they are bytes.
 
+pub mod application;
+pub mod audit;
 pub mod backoff;
 mod batches;
 pub mod blobs;
@@ -36,6 +38,7 @@ pub mod journal;
 mod key_text;
 pub mod lease;
 pub mod limits;
+pub mod link;
 pub mod list;
 mod memory;
 pub mod meter;
@@ -46,11 +49,13 @@ mod plan;
 pub mod publish;
 pub mod queued_stimulus;
 mod readable;
+pub mod role;
 pub mod route;
 pub mod scan;
 mod seen;
 mod send;
 mod shard;
+pub mod signing_key;
 mod state;
 pub mod stimuli;
 mod store;
@@ -59,7 +64,10 @@ pub mod tenant;
 pub mod timer;
 pub mod trigger;
 pub mod uniqueness;
+pub mod user;
+pub mod versioned;
 mod walk;
+pub mod webhook;
 
 pub use cursor::Cursor;
 pub use error::StoreError;

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::body;
 use crate::error::StoreError;
-use crate::instance::wf_partition;
+use crate::instance::{self, HeadItem, head_key, wf_partition};
 use crate::key_text::part;
+use crate::store::Store;
 use crate::table::{Attributes, Condition, Item, Key, Value, Write};
 use crate::tenant::Tenant;
 
@@ -88,6 +89,30 @@ pub(crate) fn key(tenant: &Tenant, instance: &str, event: &str) -> Result<Key, S
         wf_partition(tenant, instance)?,
         format!("SEEN#{event}"),
     ))
+}
+
+impl Store {
+    /// Whether an instance has taken an event, as long as it remembers. One read, or two.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn has_seen(
+        &self,
+        tenant: &Tenant,
+        instance: &str,
+        event: &str,
+    ) -> Result<bool, StoreError> {
+        let head = self.table().get(&head_key(tenant, instance)?).await?;
+        if let Some(item) = head
+            && let HeadItem::Instance(stored) = instance::from_item(&item)?
+            && stored.seen.has(event)
+        {
+            return Ok(true);
+        }
+        let own = self.table().get(&key(tenant, instance, event)?).await?;
+        Ok(own.is_some())
+    }
 }
 
 #[cfg(test)]

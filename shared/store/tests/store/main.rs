@@ -15,6 +15,7 @@ mod create;
 mod damaged;
 mod definitions;
 mod epoch;
+mod identity;
 mod journal;
 mod layout;
 mod lease;

@@ -1,0 +1,204 @@
+//! Links, users, roles, applications, signing keys and the audit log: small items that count once.
+
+use bytes::Bytes;
+use dormouse_store::Tenant;
+use dormouse_store::application::Application;
+use dormouse_store::audit::AuditRecord;
+use dormouse_store::link::{Link, LinkAnswer, LinkInput, LinkState};
+use dormouse_store::role::Role;
+use dormouse_store::signing_key::SigningKey;
+use dormouse_store::user::User;
+use dormouse_store::versioned::Versioned;
+use dormouse_store::webhook::Webhook;
+
+use crate::rig::{Rig, now, rig_with};
+
+fn rig() -> Rig {
+    rig_with(|_| ())
+}
+
+fn link() -> Versioned<Link> {
+    Versioned::new(Link {
+        tenant: "acme".into(),
+        instance_id: "i".into(),
+        bookmark_id: "b".into(),
+        expires_ms: 7_000,
+        title: Some("T".into()),
+        text: Some("x".into()),
+        outcomes: vec!["Yes".into()],
+        inputs: vec![LinkInput {
+            name: "n".into(),
+            label: Some("N".into()),
+            kind: "text".into(),
+            is_required: true,
+        }],
+        answer: None,
+        state: LinkState::Open,
+    })
+}
+
+#[test]
+fn a_link_has_one_first_answer() {
+    let rig = rig();
+    let link = link();
+    assert!(now(rig.store.put_link("d", &link)).unwrap());
+    assert!(!now(rig.store.put_link("d", &link)).unwrap());
+    let mut one = now(rig.store.link("d")).unwrap().unwrap();
+    assert_eq!((&one.value, one.version), (&link.value, 1));
+    assert_eq!(one.value.tenant().unwrap().as_str(), "acme");
+    let mut two = one.clone();
+    one.value.answer = Some(LinkAnswer::default());
+    two.value.state = LinkState::Void;
+    assert!(now(rig.store.put_link("d", &one)).unwrap());
+    assert!(!now(rig.store.put_link("d", &two)).unwrap());
+    assert_eq!(now(rig.store.link("d")).unwrap().unwrap().value, one.value);
+    assert_eq!(now(rig.store.link("e")).unwrap(), None);
+}
+
+#[test]
+fn users_and_roles_belong_to_their_tenant_and_change_only_as_they_were_read() {
+    let rig = rig();
+    let (acme, other) = (Tenant::new("acme").unwrap(), Tenant::new("other").unwrap());
+    let user = |roles: &[&str]| {
+        Versioned::new(User {
+            name: "ada".into(),
+            roles: roles.iter().map(|r| (*r).to_owned()).collect(),
+            ..User::default()
+        })
+    };
+    assert!(now(rig.store.put_user(&acme, &user(&["a"]))).unwrap());
+    assert!(now(rig.store.put_user(&other, &user(&["b"]))).unwrap());
+    assert!(!now(rig.store.put_user(&acme, &user(&["c"]))).unwrap());
+    let ada = now(rig.store.user(&acme, "ada")).unwrap().unwrap();
+    assert_eq!(ada.value.roles, ["a"]);
+    assert!(now(rig.store.delete_user(&acme, &ada)).unwrap());
+    assert!(!now(rig.store.delete_user(&acme, &ada)).unwrap());
+    assert_eq!(now(rig.store.users(&acme)).unwrap(), []);
+    assert_eq!(now(rig.store.users(&other)).unwrap().len(), 1);
+
+    let role = Versioned::new(Role {
+        id: "r".into(),
+        ..Role::default()
+    });
+    assert!(now(rig.store.put_role(&acme, &role)).unwrap());
+    assert_eq!(now(rig.store.role(&other, "r")).unwrap(), None);
+    assert_eq!(now(rig.store.roles(&acme)).unwrap(), [role.value]);
+}
+
+#[test]
+fn an_application_is_found_by_its_key_and_listed_with_its_tenant() {
+    let rig = rig();
+    let acme = Tenant::new("acme").unwrap();
+    let application = Application {
+        id: "k".into(),
+        tenant: "acme".into(),
+        ..Application::default()
+    };
+    assert!(now(rig.store.put_application(&acme, &application)).unwrap());
+    assert!(!now(rig.store.put_application(&acme, &application)).unwrap());
+    let found = now(rig.store.application("k")).unwrap().unwrap();
+    assert_eq!(
+        now(rig.store.applications(&acme)).unwrap(),
+        std::slice::from_ref(&found.value)
+    );
+    assert!(now(rig.store.delete_application(&acme, &found)).unwrap());
+    assert_eq!(now(rig.store.application("k")).unwrap(), None);
+    assert_eq!(now(rig.store.applications(&acme)).unwrap(), []);
+}
+
+#[test]
+fn audit_records_are_read_newest_first_a_month_at_a_time() {
+    let rig = rig();
+    let record = |at_ms: i64| AuditRecord {
+        at_ms,
+        who: "ada".into(),
+        ..AuditRecord::default()
+    };
+    for at in [1, 3, 2] {
+        now(rig
+            .store
+            .add_audit_record(&rig.tenant, "2026-11", &record(at), 7))
+        .unwrap();
+    }
+    now(rig
+        .store
+        .add_audit_record(&rig.tenant, "2026-12", &record(9), 7))
+    .unwrap();
+    let first = now(rig.store.audit_records(&rig.tenant, "2026-11", 2, None)).unwrap();
+    let times: Vec<_> = first.records.iter().map(|r| r.at_ms).collect();
+    assert_eq!(times, [3, 2]);
+    let rest = now(rig
+        .store
+        .audit_records(&rig.tenant, "2026-11", 2, first.cursor))
+    .unwrap();
+    assert_eq!(rest.records.len(), 1);
+}
+
+#[test]
+fn what_is_stored_of_identities_is_stored_as_it_always_was() {
+    let rig = rig();
+    let tenant = &rig.tenant;
+    let mut answered = link();
+    answered.value.answer = Some(LinkAnswer {
+        at_ms: 5,
+        outcome: Some("Yes".into()),
+        input: Bytes::from_static(b"{}"),
+    });
+    answered.value.state = LinkState::Done;
+    now(rig.store.put_link("digest", &answered)).unwrap();
+    let user = User {
+        name: "ada".into(),
+        password: "$argon2id$".into(),
+        roles: vec!["admin".into()],
+        created_ms: 5,
+        stamp: "s".into(),
+    };
+    now(rig.store.put_user(tenant, &Versioned::new(user))).unwrap();
+    let role = Role {
+        id: "admin".into(),
+        name: "Admin".into(),
+        permissions: vec!["*".into()],
+    };
+    now(rig.store.put_role(tenant, &Versioned::new(role))).unwrap();
+    let application = Application {
+        id: "k#1".into(),
+        tenant: "default".into(),
+        name: "cli".into(),
+        digest: "d".into(),
+        roles: vec!["admin".into()],
+        permissions: vec!["read:*".into()],
+        created_ms: 5,
+        expires_ms: Some(9),
+    };
+    now(rig.store.put_application(tenant, &application)).unwrap();
+    let webhook = Webhook {
+        id: "h".into(),
+        tenant: "acme".into(),
+        event: "Go".into(),
+        correlation: Some("/o".into()),
+        secret: "whsec_AA==".into(),
+        created_ms: 5,
+    };
+    now(rig.store.put_webhook(tenant, &webhook)).unwrap();
+    let key = SigningKey::new(5, 7, Bytes::from_static(b"secret"));
+    now(rig.store.put_signing_key(&key, 60)).unwrap();
+    let record = AuditRecord {
+        id: String::new(),
+        at_ms: 5,
+        who: "ada".into(),
+        action: "publish".into(),
+        subject: "/x".into(),
+        status: 200,
+        address: Some("::1".into()),
+    };
+    now(rig.store.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
+    let mut text = String::new();
+    for item in rig.table.memory.items() {
+        text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));
+        for (name, value) in &item.attributes {
+            text.push_str(&format!("    {name} {value:?}\n"));
+        }
+    }
+    let golden = include_str!("identity.golden");
+    assert_eq!(text, golden, "all of it:\n{text}");
+}
