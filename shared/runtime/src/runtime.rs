@@ -1,7 +1,7 @@
 //! The `Runtime`: the store, the ports, and the use cases on them. Each use case is in the file of its name.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use dormouse_engine::id::hex;
 use dormouse_engine::step::Environment;
@@ -12,6 +12,7 @@ use dormouse_store::{Store, Tenant};
 
 use crate::cache::Cache;
 use crate::config::RuntimeConfig;
+use crate::event_link::EventLinkKey;
 use crate::invocation::Invocation;
 use crate::port::{DefinitionChanged, Measure, Metric, Ports};
 
@@ -32,6 +33,7 @@ struct Inner {
     boot: u64,
     bursts: AtomicU64,
     has_swept: AtomicBool,
+    event_link_key: OnceLock<EventLinkKey>,
 }
 
 impl Runtime {
@@ -48,6 +50,7 @@ impl Runtime {
             boot: ports.clock.random(),
             bursts: AtomicU64::new(0),
             has_swept: AtomicBool::new(false),
+            event_link_key: OnceLock::new(),
             store,
             ports,
             expressions,
@@ -116,6 +119,15 @@ impl Runtime {
 
     pub(crate) fn cache(&self) -> &Cache {
         &self.inner.cache
+    }
+
+    pub(crate) fn event_link_key(&self) -> Option<&EventLinkKey> {
+        self.inner.event_link_key.get()
+    }
+
+    /// The first one counts: a deployment has one key, and a process one address.
+    pub(crate) fn set_event_link_key(&self, key: EventLinkKey) {
+        let _is_set_before = self.inner.event_link_key.set(key);
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -14,6 +14,10 @@ use crate::definition::fields::Fields;
 /// What an endpoint takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
+    /// Whether only known users may ask.
+    pub is_authorized_only: bool,
+    /// The policy that they must meet.
+    pub policy: Option<String>,
     request_size_max: Option<u64>,
     file_size_max: Option<u64>,
     extensions_allowed: Vec<String>,
@@ -55,6 +59,8 @@ impl Rules {
         };
         let exposed = fields.list("ExposedOutcomes").into_iter();
         Self {
+            is_authorized_only: fields.flag("Authorize").unwrap_or(false),
+            policy: fields.text("Policy").filter(|policy| !policy.is_empty()),
             request_size_max: size("RequestSizeLimit"),
             file_size_max: size("FileSizeLimit"),
             extensions_allowed: list("AllowedFileExtensions"),

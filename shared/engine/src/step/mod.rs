@@ -8,6 +8,7 @@ mod child;
 mod complete;
 mod cx;
 mod evaluate;
+mod event_links;
 mod fault;
 mod rest;
 mod run;
@@ -18,6 +19,7 @@ use dormouse_expressions::Expressions;
 use serde_json::{Map, Value};
 
 pub use cx::Cx;
+pub use event_links::EventLinks;
 pub use fault::Fault;
 pub use run::Run;
 
@@ -107,6 +109,8 @@ pub struct Environment<'a> {
     pub has_http_request: bool,
     /// Activities that ran since the instance last waited, over the earlier steps of this burst.
     pub activities_before: u64,
+    /// Makes addresses for scripts. `None`: the host has no public address.
+    pub event_links: Option<&'a dyn EventLinks>,
 }
 
 impl<'a> Environment<'a> {
@@ -119,6 +123,7 @@ impl<'a> Environment<'a> {
             limits: Limits::default(),
             has_http_request: false,
             activities_before: 0,
+            event_links: None,
         }
     }
 }

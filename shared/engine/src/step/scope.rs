@@ -9,6 +9,7 @@ use crate::definition::name::property_name;
 use crate::graph::NodeIndex;
 use crate::id::{ContextId, splitmix};
 use crate::instance::Context;
+use crate::time::Timestamp;
 
 impl Run<'_> {
     /// The executions from `from` outwards.
@@ -376,6 +377,11 @@ impl Scope for View<'_, '_> {
 
     fn random(&mut self) -> u64 {
         self.run.draw()
+    }
+
+    fn event_trigger_url(&mut self, event: &str, expires_at_ms: Option<i64>) -> Option<String> {
+        let links = self.run.environment.event_links?;
+        Some(links.url(&self.run.instance.id, event, expires_at_ms.map(Timestamp)))
     }
 
     fn is_input(&self, name: &str) -> bool {

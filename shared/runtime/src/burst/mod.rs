@@ -8,7 +8,7 @@ mod take;
 
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
-use dormouse_engine::step::{Environment, Next, Stimulus, Transition, step};
+use dormouse_engine::step::{Environment, EventLinks, Next, Stimulus, Transition, step};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::commit::{Committed, Consumed};
 use dormouse_store::lease::Lease;
@@ -98,7 +98,9 @@ impl<'a> Burst<'a> {
 
     /// Runs the engine once.
     pub(crate) fn step(&self, instance: Instance, stimulus: Stimulus) -> Transition {
+        let links = self.runtime.event_links(self.tenant);
         let environment = Environment {
+            event_links: links.as_ref().map(|links| links as &dyn EventLinks),
             has_http_request: self.has_http_request && self.response.is_none(),
             activities_before: self.activities,
             ..self.runtime.environment()

@@ -1,0 +1,178 @@
+//! Tokens of an outside issuer. Its public keys are fetched through the guard that all requests leave by, kept, and
+//! fetched again only so often, whatever tokens come.
+
+use dormouse_engine::call::{Answer, HttpRequest};
+use dormouse_identity::Permissions;
+use dormouse_identity::jwks::Jwks;
+use dormouse_identity::jwt::{Expected, Unverified};
+use dormouse_store::Tenant;
+use futures_util::lock::Mutex;
+use serde_json::{Map, Value};
+
+use super::{Asking, JwtSettings, Kind, Principal};
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// How old keys may be before they are fetched anew, in ms.
+const FRESH_MS: i64 = 600_000;
+/// How old keys may be when the issuer does not answer, in ms.
+const STALE_MS: i64 = 24 * 3_600_000;
+/// The least time between two fetches, in ms.
+const PAUSE_MS: i64 = 30_000;
+/// How long a fetch may take, in ms.
+const FETCH_MS: u64 = 5_000;
+/// The largest document that is read, in bytes.
+const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+
+/// An outside issuer.
+#[derive(Debug)]
+pub(super) struct External {
+    settings: JwtSettings,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    keys: Jwks,
+    fetched_ms: Option<i64>,
+    tried_ms: Option<i64>,
+}
+
+impl External {
+    pub(super) fn new(settings: JwtSettings) -> Self {
+        Self {
+            settings,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Who shows a token of the issuer.
+    pub(super) async fn who(
+        &self,
+        runtime: &Runtime,
+        token: Unverified<'_>,
+        is_multi_tenant: bool,
+    ) -> Result<Asking, RuntimeError> {
+        let kid = token.header.kid.clone();
+        let now = runtime.now().0;
+        let mut kept = self.kept.lock().await;
+        let older = |at: Option<i64>, ms: i64| at.is_none_or(|at| now.saturating_sub(at) >= ms);
+        let is_due = older(kept.fetched_ms, FRESH_MS) || kept.keys.get(kid.as_deref()).is_none();
+        if is_due && older(kept.tried_ms, PAUSE_MS) {
+            kept.tried_ms = Some(now);
+            // Who has no key yet waits for the keys; the others go on with those that are known.
+            let keys = match kept.keys.get(kid.as_deref()) {
+                None => self.fetch(runtime).await,
+                Some(_) => {
+                    drop(kept);
+                    let keys = self.fetch(runtime).await;
+                    kept = self.kept.lock().await;
+                    keys
+                }
+            };
+            if let Some(keys) = keys {
+                kept.keys = keys;
+                kept.fetched_ms = Some(now);
+            }
+        }
+        if older(kept.fetched_ms, STALE_MS) {
+            return Ok(Asking::Refused("the issuer's keys cannot be had"));
+        }
+        let key = kept.keys.get(kid.as_deref()).cloned();
+        drop(kept);
+        let Some(key) = key else {
+            return Ok(Asking::Refused("the issuer has no such key"));
+        };
+        let expected = Expected {
+            issuer: &self.settings.issuer,
+            audience: &self.settings.audience,
+            now_s: now / 1_000,
+        };
+        Ok(match token.verify(&key, expected) {
+            Ok(claims) => principal(&claims, is_multi_tenant).map_or(
+                Asking::Refused("the token names no subject, or no tenant"),
+                Asking::Known,
+            ),
+            Err(error) => {
+                tracing::info!(reason = %error, "a token that does not count");
+                Asking::Refused("the token does not count")
+            }
+        })
+    }
+
+    async fn fetch(&self, runtime: &Runtime) -> Option<Jwks> {
+        let keys = match self.jwks_url(runtime).await {
+            Some(url) => document(runtime, &url).await.and_then(|d| Jwks::read(&d)),
+            None => None,
+        };
+        if keys.is_none() {
+            let issuer = &self.settings.issuer;
+            tracing::warn!(issuer, "the issuer's keys could not be fetched");
+        }
+        keys
+    }
+
+    /// Where the keys are: as configured, else as the issuer's discovery document says ("OpenID Connect Discovery
+    /// 1.0", 4). That document must be the issuer's own.
+    async fn jwks_url(&self, runtime: &Runtime) -> Option<String> {
+        if let Some(url) = &self.settings.jwks_url {
+            return Some(url.clone());
+        }
+        let issuer = &self.settings.issuer;
+        let url = format!(
+            "{}/.well-known/openid-configuration",
+            issuer.trim_end_matches('/')
+        );
+        let found: Value = serde_json::from_slice(&document(runtime, &url).await?).ok()?;
+        let text = |name: &str| found.get(name).and_then(Value::as_str);
+        let is_its_own = text("issuer") == Some(issuer);
+        // Not by an address that anybody on the way could answer for.
+        let scheme = issuer.split("://").next()?;
+        let jwks_url = text("jwks_uri").filter(|url| url.split("://").next() == Some(scheme));
+        jwks_url.filter(|_| is_its_own).map(str::to_owned)
+    }
+}
+
+/// A document of the issuer's.
+async fn document(runtime: &Runtime, url: &str) -> Option<Vec<u8>> {
+    let request = HttpRequest {
+        method: "GET".to_owned(),
+        url: url.to_owned(),
+        headers: vec![("accept".into(), "application/json".into())],
+        ..HttpRequest::default()
+    };
+    let answer = runtime.ports().http_caller.call(&request, FETCH_MS).await;
+    let Answer::Http {
+        status: 200, body, ..
+    } = answer
+    else {
+        return None;
+    };
+    (body.len() <= DOCUMENT_BYTES_MAX).then_some(body)
+}
+
+/// Who a token says its bearer is. Permissions are Elsa's claim `permissions`, or OAuth's `scope`.
+fn principal(claims: &Map<String, Value>, is_multi_tenant: bool) -> Option<Principal> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let tenant = match is_multi_tenant {
+        true => Tenant::new(text("tenant")?).ok()?,
+        false => Tenant::default(),
+    };
+    let mut permissions = Permissions::default();
+    match claims.get("permissions") {
+        Some(Value::Array(list)) => {
+            permissions.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
+        Some(Value::String(one)) => permissions.extend([one.clone()]),
+        _ => {}
+    }
+    for scopes in [text("scope"), text("scp")].into_iter().flatten() {
+        permissions.extend(scopes.split_whitespace().map(str::to_owned));
+    }
+    Some(Principal {
+        tenant,
+        kind: Kind::External,
+        name: text("sub").filter(|sub| !sub.is_empty())?.to_owned(),
+        permissions,
+    })
+}
