@@ -14,6 +14,8 @@ mod bad_input;
 mod conflicts;
 #[path = "cli/cost.rs"]
 mod cost;
+#[path = "cli/credentials.rs"]
+mod credentials;
 #[path = "cli/doctor.rs"]
 mod doctor;
 #[path = "cli/examples.rs"]

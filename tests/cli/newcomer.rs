@@ -127,12 +127,8 @@ fn nodes_of_one_process_share_everything() {
     assert_eq!(server.urls.len(), 3);
     server.publish("approval");
     let on = |node: usize, args: &[&str]| {
-        run(args
-            .iter()
-            .copied()
-            .chain(["--json", "--url", &server.urls[node]]))
-        .ended(0)
-        .json()
+        let ran = server.run_at(node, &[args, &["--json"]].concat());
+        ran.ended(0).json()
     };
     let started = on(1, &["start", "approval", "-i", "Request=x"]);
     let id = started["workflowInstanceId"].as_str().unwrap();

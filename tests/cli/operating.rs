@@ -20,7 +20,11 @@ fn a_node_counts_what_it_does() {
     let started = server.json(&["start", "hello", "-i", "Name=Ada"]);
     server.wait_for(started["workflowInstanceId"].as_str().unwrap(), "Finished");
     let mut client = Client::new(port(&server.urls[0]));
-    let page = client.get("/metrics").unwrap();
+    let refused = client.get("/metrics").unwrap();
+    assert_eq!(refused.status, 401);
+    let key = format!("Bearer {}", server.key());
+    let headers = [("authorization", key.as_str())];
+    let page = client.send("GET", "/metrics", &headers, b"").unwrap();
     let text = String::from_utf8(page.body.clone()).unwrap();
     for line in [
         "dormouse_instances_started_total 1",
@@ -47,6 +51,8 @@ fn the_log_is_json_where_a_program_reads_it() {
             "--json",
             "--port",
             "0",
+            "--authentication",
+            "none",
             "--log",
             "info",
             "--log-format",

@@ -54,6 +54,8 @@ pub(crate) fn dormouse() -> Command {
         "DORMOUSE_LOG",
         "DORMOUSE_TABLE",
         "DORMOUSE_BUCKET",
+        "DORMOUSE_API_KEY",
+        "DORMOUSE_AUTHENTICATION",
     ] {
         command.env_remove(name);
     }
@@ -71,8 +73,10 @@ pub(crate) fn run_with<S: AsRef<std::ffi::OsStr>>(
     args: impl IntoIterator<Item = S>,
     variables: &[(&str, &str)],
 ) -> Ran {
-    let command = &mut dormouse();
-    let command = command.args(args).envs(variables.iter().copied());
+    ran(dormouse().args(args).envs(variables.iter().copied()))
+}
+
+fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),
@@ -95,6 +99,9 @@ pub(crate) fn folder() -> TempDir {
 /// A running server. Killed when it is dropped.
 pub(crate) struct Server {
     child: Child,
+    data: PathBuf,
+    /// What it said of itself when it began.
+    pub(crate) hello: Value,
     out: BufReader<ChildStdout>,
     pub(crate) urls: Vec<String>,
 }
@@ -120,25 +127,34 @@ impl Server {
         let urls = hello["urls"].as_array().unwrap().iter();
         Self {
             urls: urls.map(|url| url.as_str().unwrap().to_owned()).collect(),
+            data: data.to_owned(),
+            hello: hello.clone(),
             child,
             out,
         }
     }
 
+    /// The command line's key in its data folder.
+    pub(crate) fn key(&self) -> String {
+        std::fs::read_to_string(self.data.join("cli-key")).unwrap()
+    }
+
     /// Runs a command against its first node.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        run(args.iter().copied().chain(["--url", &self.urls[0]]))
+        self.run_at(0, args)
+    }
+
+    /// Runs a command against one of its nodes, with the key of its data folder.
+    pub(crate) fn run_at(&self, node: usize, args: &[&str]) -> Ran {
+        let command = &mut dormouse();
+        command.args(args).args(["--url", &self.urls[node]]);
+        ran(command.env("DORMOUSE_DATA", &self.data))
     }
 
     /// Runs a command against its first node and reads its JSON.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        run(args
-            .iter()
-            .copied()
-            .chain(["--json", "--url", &self.urls[0]]))
-        .ended(0)
-        .json()
+        self.run(&[args, &["--json"]].concat()).ended(0).json()
     }
 
     /// Publishes an example.

@@ -1,6 +1,13 @@
 //! The function `api`: requests in payload format 2.0.
 
+use std::sync::Arc;
+
 use anyhow::Result;
+use dormouse_aws::dynamo_table::DynamoTable;
+use dormouse_identity::{ApiKey, Secret};
+use dormouse_store::application::Application;
+use dormouse_store::config::StoreConfig;
+use dormouse_store::{Store, Tenant};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, answered, event, literal, request, sequence, write};
@@ -109,5 +116,53 @@ async fn what_is_no_request_is_an_error_and_the_next_one_is_served() -> Result<(
         )
         .body;
     assert_eq!(wrong["status"], 400, "{wrong:#}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_has_no_credential_that_counts_is_not_let_in() -> Result<()> {
+    let ways = [("DORMOUSE_AUTHENTICATION", "apiKeys,users")];
+    let Some(stage) = Stage::set_with(&ways).await? else {
+        return Ok(());
+    };
+    let key = ApiKey::new(7, Secret::new([1, 2, 3, 4]));
+    let application = Application {
+        id: key.id.clone(),
+        tenant: Tenant::default().to_string(),
+        digest: key.secret.digest(),
+        permissions: vec!["read:workflow-instances".to_owned()],
+        ..Application::default()
+    };
+    let table = DynamoTable::new(&stage.deployment.config, &stage.deployment.name);
+    let store = Store::new(Arc::new(table), StoreConfig::dynamo());
+    assert!(
+        store
+            .put_application(&Tenant::default(), &application)
+            .await?
+    );
+    let api = stage.function("api");
+    let ask = |path: &str, credential: Option<String>| {
+        let mut event = request("GET", path);
+        if let Some(credential) = credential {
+            event["headers"]["authorization"] = credential.into();
+        }
+        answered(api.invoke(&event).unwrap()).status
+    };
+    let forged = ApiKey::new(7, Secret::new([1, 2, 3, 5])).text();
+    let (instances, definitions) = (
+        "/elsa/api/workflow-instances",
+        "/elsa/api/workflow-definitions",
+    );
+    // The second time around the process remembers what it has read of the key.
+    for _ in 0..2 {
+        assert_eq!(ask(instances, None), 401);
+        assert_eq!(ask(instances, Some(format!("ApiKey {forged}"))), 401);
+        assert_eq!(ask(instances, Some(format!("ApiKey {}", key.text()))), 200);
+        assert_eq!(
+            ask(definitions, Some(format!("Bearer {}", key.text()))),
+            403
+        );
+        assert_eq!(ask("/health/ready", None), 200);
+    }
     Ok(())
 }

@@ -26,6 +26,30 @@ fn a_function_that_cannot_begin_says_what_to_set() {
     }
 }
 
+#[test]
+fn an_api_that_is_not_told_who_may_call_does_not_begin() {
+    let named = [
+        ("DORMOUSE_TABLE", "t"),
+        ("DORMOUSE_RESUME_QUEUE_URL", "http://127.0.0.1:9/r"),
+        ("DORMOUSE_TIMER_QUEUE_URL", "http://127.0.0.1:9/t"),
+        ("DORMOUSE_TIMER_QUEUE_ARN", "arn:aws:sqs:us-east-1:1:t"),
+        ("DORMOUSE_SCHEDULE_GROUP", "g"),
+        ("DORMOUSE_SCHEDULE_ROLE_ARN", "arn:aws:iam::1:role/r"),
+    ];
+    for (setting, lacks) in [
+        ("", "DORMOUSE_AUTHENTICATION is not set"),
+        ("everybody", "none, or some of apiKeys, users and jwt"),
+        ("jwt", "`jwt` needs an issuer"),
+    ] {
+        let variables = [&named[..], &[("DORMOUSE_AUTHENTICATION", setting)]].concat();
+        let function = Lambda::start(&binary("api"), &variables);
+        let error = function.init_error();
+        let said = error["errorMessage"].as_str().unwrap_or_default();
+        assert!(said.contains(lacks), "{setting}: {error}");
+        assert!(!function.ended().success(), "{setting}");
+    }
+}
+
 #[tokio::test]
 async fn a_process_goes_on_after_it_was_frozen() -> Result<()> {
     let Some(stage) = Stage::set().await? else {

@@ -10,6 +10,7 @@ use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
 use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_http::{App, HttpConfig, router};
+use dormouse_runtime::identity::Authentication;
 use dormouse_runtime::port::{HttpCaller, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_store::config::StoreConfig;
@@ -68,8 +69,9 @@ impl Server {
         config.limits.burst_activities_max = 500;
         config.limits.step_activities_max = 500;
         let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);
+        let app = App::new(runtime, HttpConfig::default());
         let mut server = Self {
-            router: router(App::new(runtime, HttpConfig::default())),
+            router: router(app.with_authentication(Authentication::none())),
             requests: 0,
         };
         for request in first() {

@@ -143,6 +143,7 @@ impl Deployment {
             ("DORMOUSE_TOPIC_ARN", self.topic_arn.clone()),
             ("DORMOUSE_BUS_NAME", self.name.clone()),
             ("DORMOUSE_LOG", "debug".to_owned()),
+            ("DORMOUSE_AUTHENTICATION", "none".to_owned()),
         ])
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dormouse_http::ClientAddress;
 use http::{HeaderName, HeaderValue, Request, header};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::Deserialize;
@@ -81,8 +82,11 @@ struct Context {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Http {
     method: String,
+    #[serde(default)]
+    source_ip: String,
 }
 
 /// Reads an event as a request.
@@ -104,6 +108,9 @@ pub(crate) fn read(event: Value) -> Result<Request<Body>, BadEvent> {
         .uri(uri)
         .body(Body::from(body))
         .map_err(BadEvent::Request)?;
+    // What the gateway saw, not what a header says.
+    let address = event.request_context.http.source_ip.parse().ok();
+    request.extensions_mut().insert(ClientAddress(address));
     let headers = request.headers_mut();
     for (name, value) in event.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -144,7 +151,9 @@ mod tests {
         json!({
             "version": "2.0", "rawPath": path, "rawQueryString": query,
             "headers": { "content-type": "application/json", "content-length": "9", "accept": "a,b" },
-            "requestContext": { "http": { "method": "POST" }, "stage": "$default" },
+            "requestContext": {
+                "http": { "method": "POST", "sourceIp": "192.0.2.7" }, "stage": "$default",
+            },
         })
     }
 
@@ -165,6 +174,8 @@ mod tests {
         assert_eq!(headers["cookie"], "a=1; b=2");
         assert_eq!(headers["accept"], "a,b");
         assert!(!headers.contains_key("content-length"));
+        let client = request.extensions().get::<ClientAddress>();
+        assert_eq!(client, Some(&ClientAddress("192.0.2.7".parse().ok())));
         assert_eq!(body(request).await, b"{\"a\": 1}");
     }
 

@@ -4,11 +4,12 @@ use clap::{Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
-    cancel, cost, doctor, event, export, list, publish, resume, run, serve, show, start, task,
-    validate, verify,
+    cancel, cost, doctor, event, export, key as make_key, list, publish, resume, run, serve, show,
+    start, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
+use crate::key;
 use crate::screen::Screen;
 
 /// Runs Elsa workflows that last: a server on this machine, and the tools to use one anywhere.
@@ -23,6 +24,15 @@ struct Cli {
         default_value = "http://127.0.0.1:7070"
     )]
     url: String,
+    /// The API key to show; without it, the one in the data folder of the server on this machine
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        env = "DORMOUSE_API_KEY",
+        hide_env_values = true
+    )]
+    api_key: Option<String>,
     /// Answer in JSON, for programs; errors are JSON on the error stream then
     #[arg(long, global = true)]
     json: bool,
@@ -57,6 +67,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Look for what is wrong in a data folder, and mend it
     Doctor(doctor::DoctorArgs),
+    /// Make an API key where no server runs that could: the first one of a table that many share
+    Key(make_key::KeyArgs),
     /// Check that a running cluster keeps its promises
     Verify(verify::VerifyArgs),
     /// Tell what a definition would cost on AWS, without a server
@@ -80,7 +92,7 @@ pub(crate) fn main() -> Exit {
         }
     };
     let screen = Screen::new(cli.json);
-    match dispatch(cli.command, &cli.url, &screen) {
+    match dispatch(cli.command, &cli.url, cli.api_key.as_deref(), &screen) {
         Ok(exit) => exit,
         Err(failure) => {
             failure.tell(cli.json);
@@ -89,14 +101,20 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-fn dispatch(command: Command, url: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let client = || Client::new(url);
+fn dispatch(
+    command: Command,
+    url: &str,
+    key: Option<&str>,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let client = || Client::new(url, key::find(key, url));
     match command {
         Command::Serve(args) => serve::serve(args, screen),
         Command::Run(args) => run::run(args, screen),
         Command::Validate(args) => validate::validate(&args, screen),
         Command::Doctor(args) => wait(doctor::doctor(&args, screen)),
-        Command::Verify(args) => wait(verify::verify(&args, screen)),
+        Command::Key(args) => wait(make_key::key(&args, screen)),
+        Command::Verify(args) => wait(verify::verify(&args, key, screen)),
         Command::Cost(args) => wait(cost::cost(&args, screen)),
         Command::Publish(args) => wait(publish::publish(&args, &client(), screen)),
         Command::Start(args) => wait(start::start(&args, &client(), screen)),

@@ -10,13 +10,15 @@ use crate::failure::Failure;
 /// A running server, by its address.
 pub(crate) struct Client {
     url: String,
+    key: Option<String>,
     egress: Egress,
 }
 
 impl Client {
-    pub(crate) fn new(url: &str) -> Self {
+    pub(crate) fn new(url: &str, key: Option<String>) -> Self {
         Self {
             url: url.trim_end_matches('/').to_owned(),
+            key,
             // A person names the server; that may well be this machine.
             egress: Egress::new(EgressConfig::new(Reach::Anywhere)),
         }
@@ -55,10 +57,14 @@ impl Client {
         key: Option<&str>,
     ) -> Result<Value, Failure> {
         let url = format!("{}/elsa/api{path}", self.url);
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        if let Some(key) = &self.key {
+            headers.push(("authorization".to_owned(), format!("ApiKey {key}")));
+        }
         let request = HttpRequest {
             method: method.to_owned(),
             url,
-            headers: vec![("content-type".into(), "application/json".into())],
+            headers,
             body: body.map(|b| b.to_string().into_bytes()),
             idempotency_key: key.unwrap_or_default().to_owned(),
             ..HttpRequest::default()
@@ -85,6 +91,9 @@ impl Client {
         };
         match value {
             Ok(value) if (200..300).contains(&status) => Ok(value),
+            Ok(problem) if status == 401 => Err(Failure::problem(status, &problem).help(
+                "give an API key with --api-key or DORMOUSE_API_KEY; a server on this machine keeps one in the file cli-key of its data folder, which DORMOUSE_DATA names",
+            )),
             Ok(problem) => Err(Failure::problem(status, &problem)),
             Err(_) => {
                 let message = format!("{} answered {status} and no JSON", self.url);

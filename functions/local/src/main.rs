@@ -7,6 +7,7 @@ mod definition_file;
 mod exit;
 mod failure;
 mod input;
+mod key;
 mod moment;
 mod progress;
 mod retention;

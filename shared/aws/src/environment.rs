@@ -26,8 +26,8 @@ pub struct Environment {
     pub metrics_namespace: String,
     /// How long ended instances are kept.
     pub retention: Retention,
-    /// Who may ask.
-    pub authentication: Authentication,
+    /// Who may ask. Absent: nobody has said it, and nobody is let in.
+    pub authentication: Option<Authentication>,
 }
 
 /// The queues of a deployment and what feeds them.
@@ -161,10 +161,12 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
         })
     }
 
-    fn authentication(&self) -> Result<Authentication, EnvironmentError> {
+    fn authentication(&self) -> Result<Option<Authentication>, EnvironmentError> {
         const WAYS: [&str; 3] = ["apiKeys", "users", "jwt"];
-        let name = "DORMOUSE_AUTHENTICATION";
-        let value = self.text(name).unwrap_or_else(|| "none".to_owned());
+        let name = OF_AUTHENTICATION;
+        let Some(value) = self.text(name) else {
+            return Ok(None);
+        };
         let mut ways = Vec::new();
         for word in value.split(',').map(str::trim) {
             match WAYS.iter().find(|way| way.eq_ignore_ascii_case(word)) {
@@ -176,7 +178,7 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
                 }
             }
         }
-        Ok(Authentication {
+        Ok(Some(Authentication {
             ways,
             jwt_issuer: self.text("DORMOUSE_JWT_ISSUER"),
             jwt_audience: self.text("DORMOUSE_JWT_AUDIENCE"),
@@ -186,9 +188,12 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
                 &[("single", false), ("multi", true)],
                 "single or multi",
             )?,
-        })
+        }))
     }
 }
+
+/// The variable that says who may ask.
+const OF_AUTHENTICATION: &str = "DORMOUSE_AUTHENTICATION";
 
 /// The variables that name queues and schedules; one of them calls for the others.
 const OF_QUEUES: [&str; 5] = [
@@ -260,6 +265,19 @@ impl Environment {
             .as_ref()
             .ok_or(EnvironmentError::Missing { name, why })
     }
+
+    /// Who may ask, where somebody asks: there is no default.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError::Missing`]
+    pub fn needed_authentication(&self) -> Result<&Authentication, EnvironmentError> {
+        let name = OF_AUTHENTICATION;
+        let why = "it says who may call the API: none, or some of apiKeys, users and jwt, separated by commas";
+        self.authentication
+            .as_ref()
+            .ok_or(EnvironmentError::Missing { name, why })
+    }
 }
 
 impl fmt::Display for Environment {
@@ -304,6 +322,9 @@ mod tests {
         assert_eq!(environment.retention, Retention::default());
         let missing = environment.needed_queues().unwrap_err().to_string();
         assert!(missing.contains("DORMOUSE_RESUME_QUEUE_URL"), "{missing}");
+        let missing = environment.needed_authentication().unwrap_err();
+        let missing = missing.to_string();
+        assert!(missing.contains("DORMOUSE_AUTHENTICATION"), "{missing}");
     }
 
     #[test]
@@ -348,7 +369,8 @@ mod tests {
         .unwrap();
         assert!(environment.retention.archives);
         assert_eq!(environment.retention.faulted_days, 30);
-        assert_eq!(environment.authentication.ways, ["apiKeys", "jwt"]);
-        assert!(environment.authentication.has_many_tenants);
+        let authentication = environment.needed_authentication().unwrap();
+        assert_eq!(authentication.ways, ["apiKeys", "jwt"]);
+        assert!(authentication.has_many_tenants);
     }
 }

@@ -1,6 +1,5 @@
 //! Activity execution records: what each activity of an instance received, gave and how it ended.
 
-use axum::extract::State;
 use axum::routing::get;
 use axum::{Json, Router};
 use dormouse_runtime::query::{ActivityExecution, ActivityStatus};
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
@@ -18,19 +18,19 @@ pub(crate) fn routes() -> Router<App> {
         .route("/activity-execution-summaries/list", get(summaries))
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
+async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let (instance, all) = all(&app, &query).await?;
     let found = all.iter().filter(|e| matches(e, &query));
     Ok(Json(items(found.map(|e| record(&instance, e, &all)))))
 }
 
-async fn summaries(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
+async fn summaries(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let (instance, all) = all(&app, &query).await?;
     let found = all.iter().filter(|e| matches(e, &query));
     Ok(Json(items(found.map(|e| summary(&instance, e)))))
 }
 
-async fn count(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
+async fn count(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let (_, all) = all(&app, &query).await?;
     let count = all.iter().filter(|e| matches(e, &query)).count();
     Ok(Json(json!({ "count": count })))

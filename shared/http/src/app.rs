@@ -1,11 +1,21 @@
-//! What every route works with: the runtime and the limits of the server.
+//! What every route works with: the runtime, the limits of the server, and who is asking.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use dormouse_runtime::identity::{Authentication, Identity, Principal};
 use dormouse_runtime::{Runtime, Tenant};
 
 use crate::metrics::MetricsPage;
+use crate::rate_limit::RateLimit;
+use crate::refusal::Refusal;
+
+/// How many resume links that lead nowhere a client may try at once, and how soon one more.
+const LINKS: (u32, Duration) = (30, Duration::from_secs(2));
+
+/// How many wrong passwords a client may try at once, and how soon one more.
+const PASSWORDS: (u32, Duration) = (10, Duration::from_secs(6));
 
 /// The limits of a server.
 #[derive(Debug, Clone, Copy)]
@@ -14,9 +24,11 @@ pub struct HttpConfig {
     pub body_bytes_max: usize,
     /// The most items on a page of a list.
     pub page_items_max: usize,
-    /// Whether it is for this machine only, without authentication: then it answers only to this machine's names,
-    /// so that no web page can reach it through a name of its own.
+    /// Whether it is for this machine only: then it answers only to this machine's names, so that no web page can
+    /// reach it through a name of its own.
     pub is_local: bool,
+    /// Whether Elsa's `/bookmarks/resume?t=` resumes, on GET too. Mail scanners follow links, so it is off.
+    pub has_elsa_links: bool,
 }
 
 impl Default for HttpConfig {
@@ -26,6 +38,7 @@ impl Default for HttpConfig {
             body_bytes_max: dormouse_engine::definition::DEFINITION_BYTES_MAX + (64 << 10),
             page_items_max: 1_000,
             is_local: false,
+            has_elsa_links: false,
         }
     }
 }
@@ -33,29 +46,40 @@ impl Default for HttpConfig {
 /// What every route works with. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
+    runtime: Runtime,
     inner: Arc<Inner>,
     metrics: Option<MetricsPage>,
+    identity: Arc<Identity>,
+    public_url: Option<Arc<str>>,
+    /// Who is asking; nobody, outside a request.
+    principal: Arc<Principal>,
 }
 
 struct Inner {
-    runtime: Runtime,
-    tenant: Tenant,
     config: HttpConfig,
     is_draining: AtomicBool,
+    links_limit: RateLimit,
+    passwords_limit: RateLimit,
 }
 
 impl App {
-    /// The routes' view of a runtime.
+    /// The routes' view of a runtime. It lets nobody in until it is told whom, by [`Self::with_authentication`].
     #[must_use]
     pub fn new(runtime: Runtime, config: HttpConfig) -> Self {
+        let identity = Identity::new(runtime.clone(), Authentication::closed());
+        let limit = |(failures_max, refill)| RateLimit::new(failures_max, refill);
         Self {
+            runtime,
             inner: Arc::new(Inner {
-                runtime,
-                tenant: Tenant::default(),
                 config,
                 is_draining: AtomicBool::new(false),
+                links_limit: limit(LINKS),
+                passwords_limit: limit(PASSWORDS),
             }),
             metrics: None,
+            identity: Arc::new(identity),
+            public_url: None,
+            principal: Arc::new(Principal::anonymous()),
         }
     }
 
@@ -70,16 +94,46 @@ impl App {
         self.metrics.as_ref()
     }
 
+    /// The same, letting in whom the setting names.
+    #[must_use]
+    pub fn with_authentication(mut self, authentication: Authentication) -> Self {
+        self.identity = Arc::new(Identity::new(self.runtime.clone(), authentication));
+        self
+    }
+
+    /// The same over another runtime of the same table: for a function, which has one for each event. What is
+    /// remembered of keys and users, and who is held up for guessing, stays.
+    #[must_use]
+    pub fn with_runtime(mut self, runtime: Runtime) -> Self {
+        self.identity = Arc::new(self.identity.with_runtime(runtime.clone()));
+        self.runtime = runtime;
+        self
+    }
+
+    /// The same, known to people under this address: what resume links begin with. Without it they begin as the
+    /// request did that asked for the link.
+    #[must_use]
+    pub fn with_public_url(mut self, url: &str) -> Self {
+        self.public_url = Some(url.trim_end_matches('/').into());
+        self
+    }
+
+    /// The same, for a request of somebody.
+    pub(crate) fn of(mut self, principal: Principal) -> Self {
+        self.principal = Arc::new(principal);
+        self
+    }
+
     /// The use cases.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
-        &self.inner.runtime
+        &self.runtime
     }
 
-    /// Whose requests these are.
+    /// Whose request this is.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
-        &self.inner.tenant
+        &self.principal.tenant
     }
 
     /// The limits.
@@ -95,5 +149,38 @@ impl App {
 
     pub(crate) fn is_draining(&self) -> bool {
         self.inner.is_draining.load(Ordering::Relaxed)
+    }
+
+    /// Who is asking.
+    pub(crate) fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// Who may ask.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Refuses whoever has none of the permissions.
+    pub(crate) fn require(&self, any_of: &'static [&'static str]) -> Result<(), Refusal> {
+        if self.principal.permissions.allow(any_of) {
+            Ok(())
+        } else if self.principal.is_known() {
+            Err(Refusal::Forbidden { any_of })
+        } else {
+            Err(Refusal::Unauthenticated)
+        }
+    }
+
+    pub(crate) fn public_url(&self) -> Option<&str> {
+        self.public_url.as_deref()
+    }
+
+    pub(crate) fn links_limit(&self) -> &RateLimit {
+        &self.inner.links_limit
+    }
+
+    pub(crate) fn passwords_limit(&self) -> &RateLimit {
+        &self.inner.passwords_limit
     }
 }

@@ -1,21 +1,25 @@
-//! Resuming by bookmark. By its instance and id only; resume links with tokens need who-may-do-what first.
+//! Resuming by bookmark: by its instance and id, and, where the configuration allows it, by a link's token as in Elsa.
 
 use axum::Router;
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::post;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use dormouse_runtime::ResumeRequest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::access::RESUME;
 use crate::app::App;
-use crate::body::Json;
+use crate::body::{Body, parse};
+use crate::client_address::ClientAddress;
 use crate::instance;
+use crate::link;
+use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/bookmarks/resume", post(resume))
+    Router::new().route("/bookmarks/resume", get(resume).post(resume))
 }
 
 /// What to resume.
@@ -27,10 +31,20 @@ struct Resume {
     input: Option<Map<String, Value>>,
 }
 
-async fn resume(State(app): State<App>, Json(request): Json<Resume>) -> Result<Response, Refusal> {
+async fn resume(
+    Scoped(app): Scoped,
+    client: ClientAddress,
+    query: Query,
+    Body(bytes): Body,
+) -> Result<Response, Refusal> {
+    if query.text("t").is_some() {
+        return link::elsa(&app, &client, &query, &bytes).await;
+    }
+    app.require(RESUME)?;
+    let request: Resume = parse(&bytes)?;
     let id = request.workflow_instance_id;
     let input = request.input.unwrap_or_default();
     let resume = ResumeRequest::bookmark(&id, request.bookmark_id, input);
     let outcome = app.runtime().resume(app.tenant(), resume).await?;
-    instance::resumed(id, outcome)
+    Ok(instance::resumed(id, outcome)?.into_response())
 }

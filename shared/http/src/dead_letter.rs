@@ -1,6 +1,6 @@
 //! Dead letters: what was given up on, to be listed, delivered anew or deleted.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// How many letters are counted before the count is given as it is.
 const COUNT_BOUND: u64 = 10_000;
@@ -24,7 +25,7 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// Newest first; `cursor` in the answer leads to the next page.
-async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
+async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let limit = query
         .read::<u32>("pagesize")?
         .unwrap_or(100)
@@ -44,13 +45,13 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refus
     ))
 }
 
-async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
+async fn one(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().dead_letter(app.tenant(), &id).await?;
     let letter = found.ok_or(Refusal::NoSuchDeadLetter { id })?;
     Ok(Json(model(&letter)))
 }
 
-async fn replay(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
+async fn replay(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
     if app.runtime().replay_dead_letter(app.tenant(), &id).await? {
         Ok(Json(json!({ "replayed": true, "queueItemId": id })))
     } else {
@@ -58,7 +59,7 @@ async fn replay(State(app): State<App>, Path(id): Path<String>) -> Result<Json<V
     }
 }
 
-async fn delete(State(app): State<App>, Path(id): Path<String>) -> Result<StatusCode, Refusal> {
+async fn delete(Scoped(app): Scoped, Path(id): Path<String>) -> Result<StatusCode, Refusal> {
     if app.runtime().delete_dead_letter(app.tenant(), &id).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {

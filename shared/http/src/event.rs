@@ -1,8 +1,10 @@
 //! Publishing events.
 
-use axum::extract::{Path, State};
+use axum::body::Bytes;
+use axum::extract::Path;
 use axum::http::HeaderMap;
-use axum::routing::post;
+use axum::response::Response;
+use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
 use dormouse_runtime::EventRequest;
 use serde::Deserialize;
@@ -10,12 +12,18 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::Json;
+use crate::client_address::ClientAddress;
 use crate::instance::start::idempotency_key;
+use crate::link;
+use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/events/{name}/trigger", post(trigger))
+    Router::new()
+        .route("/events/trigger", get(by_link))
+        .route("/events/{name}/trigger", post(trigger))
 }
 
 /// An event and whom it is for. Elsa's names.
@@ -39,9 +47,18 @@ enum Mode {
     Synchronous,
 }
 
+/// `GET /events/trigger?t=`, Elsa's own address of an event link, where the configuration allows it.
+async fn by_link(
+    Scoped(app): Scoped,
+    client: ClientAddress,
+    query: Query,
+) -> Result<Response, Refusal> {
+    link::elsa(&app, &client, &query, &Bytes::new()).await
+}
+
 /// `POST /events/{name}/trigger`. When it answers, the event is safe; in synchronous mode it is delivered too.
 async fn trigger(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(name): Path<String>,
     headers: HeaderMap,
     Json(request): Json<Trigger>,

@@ -1,27 +1,37 @@
-//! The one route table: Elsa's REST API under `/elsa/api`, HTTP workflows under `/workflows`, health, metrics.
+//! The one route table: Elsa's REST API under `/elsa/api`, HTTP workflows under `/workflows`, resume
+//! links under `/links`, health, metrics.
 //!
 //! A route reads its request, calls one use case of the runtime and writes the answer as Elsa spells it. Whatever
 //! is refused is refused by [`Refusal`], whose status, code and sentence are chosen in one file.
 
+pub mod access;
 mod activity_execution;
 mod app;
 mod body;
 mod bookmark;
+mod client_address;
 mod dead_letter;
 mod definition;
 mod event;
+mod gate;
 mod health;
+mod identity;
 mod instance;
+mod link;
 mod metrics;
 mod origin;
 mod problem;
 mod query;
+mod rate_limit;
 mod refusal;
 mod router;
+mod scoped;
 mod task;
+mod webhook;
 mod workflow;
 
 pub use app::{App, HttpConfig};
+pub use client_address::ClientAddress;
 pub use instance::model::state as workflow_state;
 pub use metrics::MetricsPage;
 pub use refusal::Refusal;

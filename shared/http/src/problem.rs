@@ -47,8 +47,18 @@ impl IntoResponse for Refusal {
             header::CONTENT_TYPE,
             HeaderValue::from_static("application/problem+json"),
         );
-        if status == StatusCode::SERVICE_UNAVAILABLE || code == "inProgress" {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let after = match status {
+            StatusCode::SERVICE_UNAVAILABLE => Some("1"),
+            StatusCode::TOO_MANY_REQUESTS => Some("60"),
+            StatusCode::UNAUTHORIZED => {
+                let scheme = HeaderValue::from_static("Bearer");
+                headers.insert(header::WWW_AUTHENTICATE, scheme);
+                None
+            }
+            _ => (code == "inProgress").then_some("1"),
+        };
+        if let Some(seconds) = after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
         }
         response
     }

@@ -1,11 +1,14 @@
-//! Every way a request is refused, and what the caller hears of it: status, code and sentence, in this one file.
+//! Every way a request is refused, and what the caller hears of it: status, code and sentence, in this one file (and
+//! `refusal/runtime.rs`, for what went wrong inside).
 //!
 //! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
+
+mod runtime;
 
 use axum::http::StatusCode;
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::graph::Problem;
-use dormouse_runtime::{RuntimeError, StoreError, TableError};
+use dormouse_runtime::RuntimeError;
 
 /// Why a request was refused.
 #[derive(Debug)]
@@ -86,6 +89,30 @@ pub enum Refusal {
         path: String,
         workflows: Vec<String>,
     },
+    NoSuchLink,
+    InvalidToken,
+    WebhookNotTaken,
+    NoSuchWebhook {
+        id: String,
+    },
+    TooManyAttempts,
+    Unauthenticated,
+    Forbidden {
+        any_of: &'static [&'static str],
+    },
+    PolicyNotMet {
+        policy: String,
+    },
+    MoreThanYours,
+    Yourself,
+    NameTaken,
+    RoleInUse {
+        id: String,
+    },
+    NoSuchIdentity {
+        id: String,
+    },
+    NotRecorded,
     ForeignHost,
     ForeignPage,
     Draining,
@@ -232,6 +259,78 @@ impl Refusal {
                 "severalWorkflowsListen",
                 format!("more than one workflow listens at `{path}`: {}; give each its own path, or name an instance", list(workflows)),
             ),
+            Self::NoSuchLink => (
+                S::NOT_FOUND,
+                "noSuchLink",
+                "this link leads nowhere: it has expired, was withdrawn, or its question was answered in another way; ask for a new one".to_owned(),
+            ),
+            // Elsa's own words.
+            Self::InvalidToken => (S::BAD_REQUEST, "invalidToken", "Invalid token. Ask for a new link".to_owned()),
+            Self::WebhookNotTaken => (
+                S::UNAUTHORIZED,
+                "webhookNotTaken",
+                "no webhook takes this: its address, its signature or its time is wrong; sign it with the secret that was told when the webhook was made".to_owned(),
+            ),
+            Self::NoSuchWebhook { id } => (
+                S::NOT_FOUND,
+                "noSuchWebhook",
+                format!("there is no webhook `{id}`; list them to see which there are"),
+            ),
+            Self::TooManyAttempts => (
+                S::TOO_MANY_REQUESTS,
+                "tooManyAttempts",
+                "too many attempts from your address failed; wait a minute and try again".to_owned(),
+            ),
+            Self::Unauthenticated => (
+                S::UNAUTHORIZED,
+                "unauthenticated",
+                "say who you are, with a credential that counts: the header `Authorization: ApiKey <key>`, or `Authorization: Bearer <token>` with a token of /elsa/api/identity/login".to_owned(),
+            ),
+            Self::Forbidden { any_of: [] } => (
+                S::FORBIDDEN,
+                "forbidden",
+                "nobody is let in here: this route has no rule that says who may use it".to_owned(),
+            ),
+            Self::Forbidden { any_of } => (
+                S::FORBIDDEN,
+                "forbidden",
+                format!("your credential does not permit this; ask for the permission {}", any_of.join(" or ")),
+            ),
+            Self::PolicyNotMet { policy } => (
+                S::FORBIDDEN,
+                "policyNotMet",
+                format!("this address demands the policy `{policy}`; ask for a permission of that name"),
+            ),
+            Self::MoreThanYours => (
+                S::FORBIDDEN,
+                "moreThanYours",
+                "it has, or would have, permissions that you do not have yourself; ask somebody who has them".to_owned(),
+            ),
+            Self::Yourself => (
+                S::CONFLICT,
+                "yourself",
+                "you cannot delete yourself; let another user do it".to_owned(),
+            ),
+            Self::NameTaken => (
+                S::CONFLICT,
+                "nameTaken",
+                "there is one of this name, or somebody else changed it just now; look again".to_owned(),
+            ),
+            Self::RoleInUse { id } => (
+                S::CONFLICT,
+                "roleInUse",
+                format!("users or applications have the role `{id}`; take it from them first"),
+            ),
+            Self::NoSuchIdentity { id } => (
+                S::NOT_FOUND,
+                "noSuchIdentity",
+                format!("there is no user, role or application `{id}`; list them to see who there is"),
+            ),
+            Self::NotRecorded => (
+                S::INTERNAL_SERVER_ERROR,
+                "notRecorded",
+                "it was done, but could not be written to the audit log; look before you do it again".to_owned(),
+            ),
             Self::ForeignHost => (
                 S::MISDIRECTED_REQUEST,
                 "foreignHost",
@@ -247,85 +346,13 @@ impl Refusal {
                 "draining",
                 "this server is stopping and takes nothing new; ask another one, or try again in a moment".to_owned(),
             ),
-            Self::Runtime(error) => return runtime(error),
+            Self::Runtime(error) => return runtime::facts(error),
         };
         Facts {
             status,
             code,
             detail,
         }
-    }
-}
-
-fn runtime(error: &RuntimeError) -> Facts {
-    use StatusCode as S;
-    let inside =
-        "something is wrong inside the server; its log says what. Try again later".to_owned();
-    let (status, code, detail) = match error {
-        RuntimeError::InProgress { .. } => (S::CONFLICT, "inProgress", error.to_string()),
-        RuntimeError::LeaseLost { .. } => (
-            S::CONFLICT,
-            "takenOver",
-            format!("{error}; look at it before you try again"),
-        ),
-        RuntimeError::DefinitionContended { .. } => {
-            (S::CONFLICT, "definitionContended", error.to_string())
-        }
-        RuntimeError::Store(error) => return store(error),
-        RuntimeError::Instance { .. } => (
-            S::INTERNAL_SERVER_ERROR,
-            "instanceUnreadable",
-            error.to_string(),
-        ),
-        RuntimeError::StoredDefinition { .. } => (
-            S::INTERNAL_SERVER_ERROR,
-            "definitionUnreadable",
-            error.to_string(),
-        ),
-        RuntimeError::VersionMissing { .. } => (
-            S::INTERNAL_SERVER_ERROR,
-            "versionMissing",
-            error.to_string(),
-        ),
-        RuntimeError::Format { .. } => (S::INTERNAL_SERVER_ERROR, "internal", inside),
-        RuntimeError::Scheduler(_) | RuntimeError::Queue(_) | RuntimeError::Bus(_) => {
-            (S::SERVICE_UNAVAILABLE, "portFailed", inside)
-        }
-    };
-    Facts {
-        status,
-        code,
-        detail,
-    }
-}
-
-fn store(error: &StoreError) -> Facts {
-    use StatusCode as S;
-    let (status, code) = match error {
-        StoreError::Table(table) => match table {
-            TableError::Busy => (S::SERVICE_UNAVAILABLE, "busy"),
-            TableError::Unknown(_) => (S::SERVICE_UNAVAILABLE, "unknownOutcome"),
-            TableError::TooLarge { .. } => (S::PAYLOAD_TOO_LARGE, "tooLarge"),
-            TableError::Full(_) => (S::INSUFFICIENT_STORAGE, "diskFull"),
-            TableError::BadCursor => (S::BAD_REQUEST, "badCursor"),
-            TableError::Invalid(_) => (S::BAD_REQUEST, "badId"),
-            TableError::InUse(_) => (S::SERVICE_UNAVAILABLE, "inUse"),
-            TableError::Unusable(..) => (S::INTERNAL_SERVER_ERROR, "tableUnusable"),
-        },
-        StoreError::BadId { .. } => (S::BAD_REQUEST, "badId"),
-        StoreError::TooLarge { .. } | StoreError::NoBlobs { .. } => {
-            (S::PAYLOAD_TOO_LARGE, "tooLarge")
-        }
-        StoreError::Damaged { .. } => (S::INTERNAL_SERVER_ERROR, "itemDamaged"),
-        StoreError::NewerFormat { .. } => (S::INTERNAL_SERVER_ERROR, "newerFormat"),
-        StoreError::Encode { .. } => (S::INTERNAL_SERVER_ERROR, "internal"),
-        StoreError::Blobs(_) => (S::SERVICE_UNAVAILABLE, "blobsFailed"),
-        StoreError::BadCursor => (S::BAD_REQUEST, "badCursor"),
-    };
-    Facts {
-        status,
-        code,
-        detail: error.to_string(),
     }
 }
 

@@ -11,12 +11,12 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, bookmark, dead_letter, definition, event, health, instance, metrics,
-    origin, task, workflow,
+    activity_execution, bookmark, dead_letter, definition, event, gate, health, identity, instance,
+    link, metrics, origin, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
-const API: &str = "/elsa/api";
+pub(crate) const API: &str = "/elsa/api";
 
 /// Everything that the server answers.
 pub fn router(app: App) -> Router {
@@ -29,16 +29,25 @@ pub fn router(app: App) -> Router {
         .merge(task::routes())
         .merge(event::routes())
         .merge(dead_letter::routes())
+        .merge(link::routes())
+        .merge(identity::routes())
+        .merge(webhook::routes())
         .route_layer(middleware::from_fn(origin::own_pages_only));
     Router::new()
         .nest(API, api)
         .merge(workflow::routes())
+        .merge(link::visits())
+        .merge(webhook::addresses())
         .route_layer(middleware::from_fn_with_state(
             app.clone(),
             refuse_while_draining,
         ))
         .merge(health::routes())
         .merge(metrics::routes())
+        .route_layer(middleware::from_fn_with_state(
+            app.clone(),
+            gate::enter_or_refuse,
+        ))
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
         .layer(middleware::from_fn_with_state(

@@ -1,7 +1,7 @@
 //! Completing tasks of outside workers.
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::post;
 use dormouse_runtime::ResumeOutcome;
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::body::Json;
 use crate::instance;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
@@ -28,7 +29,7 @@ struct Completion {
 /// `POST /tasks/{id}/complete`. Elsa answers 200 to everything; here an unknown task is 404 and a second completion
 /// 409, so that a worker knows whether its result counts.
 async fn complete(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     Json(request): Json<Completion>,
 ) -> Result<Response, Refusal> {

@@ -3,22 +3,37 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
     clippy::expect_used,
     clippy::print_stderr,
     reason = "a test may fail"
 )]
 
+#[path = "routes/access.rs"]
+mod access;
+#[path = "routes/audit.rs"]
+mod audit;
 #[path = "routes/definitions.rs"]
 mod definitions;
+#[path = "routes/identity.rs"]
+mod identity;
 #[path = "routes/instances.rs"]
 mod instances;
 #[path = "routes/limits.rs"]
 mod limits;
+#[path = "routes/links.rs"]
+mod links;
 #[path = "routes/metrics.rs"]
 mod metrics;
+#[path = "routes/rules.rs"]
+mod rules;
 #[path = "routes/server.rs"]
 mod server;
 #[path = "routes/shapes.rs"]
 mod shapes;
+#[path = "routes/tokens.rs"]
+mod tokens;
+#[path = "routes/webhooks.rs"]
+mod webhooks;
 #[path = "routes/workflows.rs"]
 mod workflows;

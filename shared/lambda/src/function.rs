@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use dormouse_aws::config::AwsConfig;
 use dormouse_aws::deployment::{Deployment, Messaging};
-use dormouse_aws::environment::{Environment, EnvironmentError};
+use dormouse_aws::environment::{self, Environment, EnvironmentError};
 use dormouse_aws::node_queue::NodeQueues;
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_embedded::{SystemClock, TokioBackground};
 use dormouse_engine::time::Timestamp;
 use dormouse_expressions::{Expressions, Limits};
+use dormouse_runtime::identity::{Authentication, BadAuthentication, JwtSettings};
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_telemetry::{CloudWatchLines, LogFormat, begin_log};
@@ -45,6 +46,7 @@ pub struct Function {
     /// The use cases. [`Function::runtime`] bounds them by an invocation's end.
     unbounded: Runtime,
     kind: Kind,
+    authentication: Authentication,
     messaging: Messaging,
     metrics: Arc<CloudWatchLines>,
     node_queues: Option<NodeQueues>,
@@ -56,12 +58,9 @@ pub enum StartError {
     /// The deployment's variables are wrong.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The API is to ask for credentials, which this build cannot do.
-    #[error(
-        "DORMOUSE_AUTHENTICATION asks for credentials, and this build cannot check them yet: nobody is let in; \
-         set it to `none` where something in front of the API lets in only those who may"
-    )]
-    Credentials,
+    /// It is not clear who may call the API.
+    #[error("the DORMOUSE_AUTHENTICATION and DORMOUSE_JWT variables do not go together: {0}")]
+    Authentication(#[from] BadAuthentication),
     /// The system is not as it must be.
     #[error("the process cannot begin: {0}")]
     Process(#[source] std::io::Error),
@@ -77,12 +76,13 @@ impl Function {
     pub async fn new(name: &str, kind: Kind) -> Result<Self, StartError> {
         let environment = Environment::read()?;
         begin_log(level(&environment.log), LogFormat::Json);
-        if matches!(kind, Kind::Requests) && !environment.authentication.ways.is_empty() {
-            return Err(StartError::Credentials);
-        }
         let aws = AwsConfig::from_environment().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let messaging = Messaging::new(&aws, environment.needed_queues()?, &clock);
+        let authentication = match kind {
+            Kind::Requests => authentication(environment.needed_authentication()?)?,
+            Kind::Messages => Authentication::closed(),
+        };
         let deployment = Deployment::new(&aws, &environment, &clock);
         let metrics = CloudWatchLines::new(environment.metrics_namespace, name);
         let metrics = Arc::new(metrics);
@@ -103,6 +103,7 @@ impl Function {
         Ok(Self {
             unbounded,
             kind,
+            authentication,
             messaging,
             metrics,
             node_queues: deployment.node_queues,
@@ -115,6 +116,12 @@ impl Function {
         let now = self.unbounded.ports().clock.now();
         let deadline = i64::try_from(deadline_ms).unwrap_or(i64::MAX);
         Runtime::until(&self.unbounded, ends(self.kind, now, deadline))
+    }
+
+    /// Who is let in.
+    #[must_use]
+    pub fn authentication(&self) -> &Authentication {
+        &self.authentication
     }
 
     /// Writes the measures of an invocation where CloudWatch finds them: on the output stream.
@@ -145,6 +152,23 @@ impl Function {
 /// The level of a word; `info` if it is none.
 pub(crate) fn level(word: &str) -> LevelFilter {
     word.parse().unwrap_or(LevelFilter::INFO)
+}
+
+/// The setting that the environment's words make.
+fn authentication(said: &environment::Authentication) -> Result<Authentication, BadAuthentication> {
+    let jwt = match (&said.jwt_issuer, &said.jwt_audience) {
+        (Some(issuer), Some(audience)) => Some(JwtSettings {
+            issuer: issuer.clone(),
+            audience: audience.clone(),
+            jwks_url: said.jwt_jwks_url.clone(),
+        }),
+        (None, _) | (_, None) => None,
+    };
+    let setting = match said.ways.is_empty() {
+        true => "none".to_owned(),
+        false => said.ways.join(","),
+    };
+    Ok(Authentication::read(&setting, jwt)?.with_tenants(said.has_many_tenants))
 }
 
 /// When the work of an invocation must end.

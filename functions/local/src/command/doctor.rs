@@ -52,7 +52,7 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
     let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded());
     let store = store.with_blobs(Arc::clone(&blobs) as _);
     let background = TokioBackground::new(Handle::current());
-    let runtime = runtime(store, &background);
+    let runtime = quiet_runtime(store, &background);
     let examined = Examined {
         table: &*table,
         blobs: Some(&*blobs),
@@ -69,7 +69,7 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
 }
 
 /// A runtime that serves nobody: no timer fires and nothing is swept unless that is asked for.
-fn runtime(store: Store, background: &TokioBackground) -> Runtime {
+pub(super) fn quiet_runtime(store: Store, background: &TokioBackground) -> Runtime {
     let ports = Ports {
         clock: Arc::new(SystemClock),
         background: Arc::new(background.clone()),

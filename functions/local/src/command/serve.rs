@@ -1,7 +1,5 @@
 //! `dormouse serve`
 
-mod place;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,16 +7,20 @@ use clap::Args;
 use dormouse_egress::Reach;
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::Runtime;
+use dormouse_runtime::identity::FirstUse;
 use dormouse_telemetry::{LogFormat, Registry, begin_log};
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
-use self::place::PlaceArgs;
+use super::place::PlaceArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
-use crate::server::{Console, Host, HostConfig, Listeners, Spoken, address, stop_signal};
+use crate::server::{
+    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, address,
+    prepare_credentials, stop_signal,
+};
 
 /// How long a drain waits for requests that were accepted before, in seconds.
 const REQUESTS_S: u64 = 30;
@@ -31,9 +33,17 @@ pub(crate) struct ServeArgs {
     /// The port of the first node; the others follow. 0 takes any that is free
     #[arg(long, short, default_value_t = 7070)]
     port: u16,
-    /// The address to listen at. There is no authentication yet: think before you let others in
+    /// The address to listen at; 0.0.0.0 is for everybody who reaches this machine
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
+    #[command(flatten)]
+    authentication: AuthenticationArgs,
+    /// The address under which people reach this server: what resume links begin with
+    #[arg(long, value_name = "URL", env = "DORMOUSE_PUBLIC_URL")]
+    public_url: Option<String>,
+    /// Let Elsa's /bookmarks/resume?t= resume, on GET too. Mail scanners follow links: think twice
+    #[arg(long)]
+    elsa_resume_links: bool,
     /// How many nodes to run in this process, each with its own port and cache
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     nodes: u16,
@@ -80,6 +90,7 @@ fn system(error: std::io::Error) -> Failure {
 async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let stop = stop_signal().map_err(system)?;
     let listeners = Listeners::bind(address(&args.host)?, args.port, args.nodes).await?;
+    let authentication = args.authentication.read(listeners.are_local())?;
     let is_json = screen.is_json();
     let console = Console::new(move |spoken| speak(is_json, spoken));
     let host = Host::open(HostConfig {
@@ -94,18 +105,45 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         observer: (!args.quiet).then(|| Arc::new(console) as _),
     })
     .await?;
+    // The first credentials of a table that many share are not for whoever reads the first one's log.
+    let is_own = args.place.is_own() || listeners.are_local();
+    let first = match host.nodes().first().filter(|_| is_own) {
+        Some(node) => prepare_credentials(node, &authentication, args.place.data()).await?,
+        None => None,
+    };
     let config = HttpConfig {
         is_local: listeners.are_local(),
+        has_elsa_links: args.elsa_resume_links,
         ..HttpConfig::default()
     };
-    let nodes = host.nodes().iter().zip(host.registries());
     let app = |(node, registry): (&Runtime, &Arc<Registry>)| {
         let registry = Arc::clone(registry);
-        App::new(node.clone(), config).with_metrics(Arc::new(move || registry.prometheus()))
+        let app = App::new(node.clone(), config)
+            .with_metrics(Arc::new(move || registry.prometheus()))
+            .with_authentication(authentication.clone());
+        match &args.public_url {
+            Some(url) => app.with_public_url(url),
+            None => app,
+        }
     };
+    let nodes = host.nodes().iter().zip(host.registries());
     let apps: Vec<App> = nodes.map(app).collect();
-    welcome(&args, &listeners, screen);
+    allow_event_links(&args, &host, &listeners).await?;
+    let hello = Hello {
+        first,
+        is_open: authentication.is_open(),
+        needs_key: !is_own && !authentication.is_open(),
+    };
+    welcome(&args, &listeners, &hello, screen);
 
+    serve_until_asked(apps, listeners, stop, screen).await;
+    host.close().await;
+    screen.line("Stopped.");
+    Ok(Exit::Ok)
+}
+
+/// Serves until it is asked to stop, and answers what was accepted before.
+async fn serve_until_asked(apps: Vec<App>, listeners: Listeners, stop: Stop, screen: &Screen) {
     let routers = apps.iter().cloned().map(router).collect();
     let mut asked = stop.clone();
     let serving = tokio::spawn(listeners.serve(routers, stop));
@@ -116,21 +154,44 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     if rest.await.is_err() {
         tracing::warn!("some requests were not answered in time");
     }
-    drop(apps);
-    host.close().await;
-    screen.line("Stopped.");
-    Ok(Exit::Ok)
+}
+
+/// Scripts can make links to events where it is known what a link begins with.
+async fn allow_event_links(
+    args: &ServeArgs,
+    host: &Host,
+    listeners: &Listeners,
+) -> Result<(), Failure> {
+    let first = listeners.addresses().first().copied();
+    let own = first.filter(|_| listeners.are_local());
+    let own = own.map(|address| format!("http://{address}"));
+    if let Some(url) = args.public_url.clone().or(own) {
+        for node in host.nodes() {
+            let allowed = node.allow_event_links(&url).await;
+            allowed.map_err(|e| Failure::runtime(&e))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is said of who is let in.
+struct Hello {
+    first: Option<FirstUse>,
+    is_open: bool,
+    needs_key: bool,
 }
 
 /// Three lines that get a newcomer going; one value for a program.
-fn welcome(args: &ServeArgs, listeners: &Listeners, screen: &Screen) {
+fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Screen) {
     let urls: Vec<String> = listeners
         .addresses()
         .iter()
         .map(|address| format!("http://{address}"))
         .collect();
     let (kind, place) = args.place.shown();
-    screen.value(&json!({ "urls": urls, kind: place }));
+    let first = hello.first.as_ref();
+    let user = first.map(|first| json!({ "name": first.user, "password": first.password }));
+    screen.value(&json!({ "urls": urls, kind: place, "firstUser": user }));
     let first = urls.first().map(String::as_str).unwrap_or_default();
     let url = match args.port {
         7070 => String::new(),
@@ -151,8 +212,19 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, screen: &Screen) {
     screen.line(format!(
         "  start it:           dormouse start hello -i Name=Ada{url}"
     ));
+    if let Some(FirstUse { user, password }) = &hello.first {
+        screen.line(format!(
+            "  sign in as:         {user}, password {password} (shown this once)"
+        ));
+    }
+    if hello.needs_key {
+        screen.line("  the first API key:  dormouse key, with the same options for the table");
+    }
+    if hello.is_open && !listeners.are_local() {
+        screen.line("  careful: whoever reaches this address may do everything");
+    }
     if !listeners.are_local() {
-        screen.line("  careful: whoever reaches this address may do everything; there is no authentication yet");
+        screen.line("  careful: others reach this address, and what they send is not encrypted; put TLS before it");
     }
 }
 

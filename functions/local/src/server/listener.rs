@@ -79,6 +79,8 @@ impl Listeners {
             let asked = async move {
                 let _sender_gone = stop.wait_for(|stop| *stop).await;
             };
+            // Limits are by client address.
+            let router = router.into_make_service_with_connect_info::<SocketAddr>();
             let server = axum::serve(listener, router).with_graceful_shutdown(asked);
             serving.spawn(server.into_future());
         }

@@ -1,6 +1,7 @@
 //! The server: N nodes in this process over one table, which is in this process too or in DynamoDB.
 
 mod console;
+mod credentials;
 #[cfg(feature = "aws")]
 mod dynamo;
 mod folder;
@@ -12,8 +13,9 @@ mod signal;
 mod storage;
 
 pub(crate) use console::{Console, Spoken};
+pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
 pub(crate) use folder::table as open_table;
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
 pub(crate) use signal::{Stop, stop_signal};
-pub(crate) use storage::Place;
+pub(crate) use storage::{Place, open_store};

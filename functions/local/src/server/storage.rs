@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dormouse_embedded::{EmbeddedTable, TableScheduler};
+use dormouse_embedded::{EmbeddedTable, SystemClock, TableScheduler};
 use dormouse_runtime::Runtime;
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_store::Store;
@@ -66,6 +66,12 @@ impl Storage {
             } => open_dynamo(table, *is_made, bucket.as_deref(), clock).await,
         }
     }
+}
+
+/// Opens a place for its store alone: no timer fires from there.
+pub(crate) async fn open_store(place: &Place) -> Result<Store, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Ok(Storage::open(place, &clock).await?.store)
 }
 
 #[cfg(feature = "aws")]

@@ -1,7 +1,7 @@
 //! Executing and dispatching a definition: an instance of it is started, with or without waiting for it.
 
 use axum::Json as Answer;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dormouse_runtime::{DefinitionHandle, DispatchOutcome, StartRequest, VersionOptions};
@@ -13,6 +13,7 @@ use crate::body::{Json, parse};
 use crate::instance::start;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// How to run. Elsa's names.
 #[derive(Debug, Default, Deserialize)]
@@ -61,7 +62,7 @@ impl ExecuteRequest {
 
 /// `GET /workflow-definitions/{id}/execute`
 pub(super) async fn by_query(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
     query: Query,
@@ -71,7 +72,7 @@ pub(super) async fn by_query(
 
 /// `POST /workflow-definitions/{id}/execute`
 pub(super) async fn by_body(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
     Json(request): Json<ExecuteRequest>,
@@ -93,7 +94,7 @@ async fn execute(
 
 /// `POST /workflow-definitions/{id}/dispatch`
 pub(super) async fn dispatch(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
     Json(request): Json<ExecuteRequest>,

@@ -1,18 +1,18 @@
 //! Exporting a definition as a file.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use serde_json::Value;
 
 use super::{model, read};
-use crate::app::App;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `GET` or `POST /workflow-definitions/{id}/export`
 pub(super) async fn export(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
 ) -> Result<impl IntoResponse, Refusal> {

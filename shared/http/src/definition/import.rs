@@ -1,7 +1,7 @@
 //! Importing a definition: always a draft, whatever the file says, as in Elsa.
 
 use axum::Json as Answer;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_engine::definition::Definition;
 use dormouse_runtime::SaveOutcome;
@@ -11,18 +11,19 @@ use super::model;
 use crate::app::App;
 use crate::body::Body;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 type Imported = Result<(StatusCode, Answer<Value>), Refusal>;
 
 /// `POST` or `PUT /workflow-definitions/import`
-pub(super) async fn import(State(app): State<App>, Body(bytes): Body) -> Imported {
+pub(super) async fn import(Scoped(app): Scoped, Body(bytes): Body) -> Imported {
     let definition = Definition::from_json(&bytes)?;
     take(&app, definition).await
 }
 
 /// `POST` or `PUT /workflow-definitions/{id}/import`
 pub(super) async fn import_as(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     Body(bytes): Body,
 ) -> Imported {

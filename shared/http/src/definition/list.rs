@@ -1,7 +1,6 @@
 //! Listing definitions.
 
 use axum::Json;
-use axum::extract::State;
 use dormouse_runtime::{DefinitionHandle, DefinitionSummary, VersionOptions};
 use serde_json::{Value, json};
 
@@ -9,9 +8,10 @@ use super::model;
 use crate::app::App;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `GET /workflow-definitions`
-pub(super) async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Refusal> {
+pub(super) async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let mut found = matches(&app, &query).await?;
     order(&mut found, &query);
     let total = found.len();
@@ -28,7 +28,7 @@ pub(super) async fn list(State(app): State<App>, query: Query) -> Result<Json<Va
 }
 
 /// `GET /workflow-definitions/query/count`
-pub(super) async fn count(State(app): State<App>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn count(Scoped(app): Scoped) -> Result<Json<Value>, Refusal> {
     let found = app
         .runtime()
         .definitions(app.tenant(), VersionOptions::Latest)

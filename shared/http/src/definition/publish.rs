@@ -1,7 +1,7 @@
 //! Publishing, retracting and going back.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::model;
 use crate::app::App;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// Publishes the latest version and answers as Elsa does.
 pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> {
@@ -28,7 +29,7 @@ pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> 
 
 /// `POST /workflow-definitions/{id}/publish`
 pub(super) async fn publish(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     answer(&app, &id).await
@@ -36,7 +37,7 @@ pub(super) async fn publish(
 
 /// `POST /workflow-definitions/{id}/retract`
 pub(super) async fn retract(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     match app.runtime().retract_definition(app.tenant(), &id).await? {
@@ -48,7 +49,7 @@ pub(super) async fn retract(
 
 /// `POST /workflow-definitions/{id}/revert/{version}`
 pub(super) async fn revert(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path((id, version)): Path<(String, u32)>,
 ) -> Result<StatusCode, Refusal> {
     match app
@@ -66,7 +67,7 @@ pub(super) async fn revert(
 
 /// `POST /workflow-definitions/{id}/update-references`
 pub(super) async fn update_references(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let affected = app.runtime().update_references(app.tenant(), &id).await?;

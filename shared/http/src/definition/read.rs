@@ -1,7 +1,7 @@
 //! Reading definitions, whole.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use dormouse_runtime::{DefinitionHandle, DefinitionView, VersionOptions};
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use super::model;
 use crate::app::App;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// The version that a definition's id and the parameter `versionOptions` name; the latest without it.
 pub(super) async fn find(app: &App, id: &str, query: &Query) -> Result<DefinitionView, Refusal> {
@@ -28,7 +29,7 @@ pub(super) async fn find(app: &App, id: &str, query: &Query) -> Result<Definitio
 
 /// `GET /workflow-definitions/by-definition-id/{id}` and `GET /workflow-definitions/{id}`
 pub(super) async fn by_definition_id(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Json<Value>, Refusal> {
@@ -38,7 +39,7 @@ pub(super) async fn by_definition_id(
 
 /// `GET /workflow-definitions/by-id/{id}`
 pub(super) async fn by_id(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let handle = DefinitionHandle::version(&id);
@@ -48,10 +49,7 @@ pub(super) async fn by_id(
 }
 
 /// `GET /workflow-definitions/many-by-id`: those of the ids that there are.
-pub(super) async fn many_by_id(
-    State(app): State<App>,
-    query: Query,
-) -> Result<Json<Value>, Refusal> {
+pub(super) async fn many_by_id(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let mut items = Vec::new();
     for id in query.all("ids").iter().take(app.config().page_items_max) {
         let handle = DefinitionHandle::version(id);
@@ -64,7 +62,7 @@ pub(super) async fn many_by_id(
 
 /// `GET /workflow-definitions/{id}/versions`
 pub(super) async fn versions(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let versions = app.runtime().definition_versions(app.tenant(), &id).await?;
@@ -76,7 +74,7 @@ pub(super) async fn versions(
 
 /// `GET /workflow-definitions/{id}/consumers`
 pub(super) async fn consumers(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().consumers(app.tenant(), &id).await?;

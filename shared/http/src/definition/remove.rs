@@ -1,15 +1,15 @@
 //! Deleting definitions and versions. Instances of them go on.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::DefinitionHandle;
 
-use crate::app::App;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `DELETE /workflow-definitions/{id}`
 pub(super) async fn definition(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     if app.runtime().delete_definition(app.tenant(), &id).await? {
@@ -21,7 +21,7 @@ pub(super) async fn definition(
 
 /// `DELETE /workflow-definitions/{id}/version/{version}`: 200 where the others have 204, as in Elsa.
 pub(super) async fn version(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path((id, version)): Path<(String, u32)>,
 ) -> Result<StatusCode, Refusal> {
     if app
@@ -39,7 +39,7 @@ pub(super) async fn version(
 
 /// `DELETE /workflow-definition-versions/{id}`
 pub(super) async fn version_by_id(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     let handle = DefinitionHandle::version(&id);

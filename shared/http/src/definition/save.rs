@@ -1,16 +1,16 @@
 //! Saving a definition, and publishing it in the same request.
 
 use axum::Json as Answer;
-use axum::extract::State;
 use dormouse_engine::definition::Definition;
 use dormouse_runtime::SaveOutcome;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{model, publish};
-use crate::app::App;
+use crate::access::PUBLISH_TOO;
 use crate::body::Json;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// What to save.
 #[derive(Debug, Deserialize)]
@@ -23,9 +23,12 @@ pub(super) struct SaveRequest {
 
 /// `POST /workflow-definitions`
 pub(super) async fn save(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Json(request): Json<SaveRequest>,
 ) -> Result<Answer<Value>, Refusal> {
+    if request.publish == Some(true) {
+        app.require(PUBLISH_TOO)?;
+    }
     let definition = Definition::from_value(request.model)?;
     let problems = app.runtime().validate(app.tenant(), &definition).await?;
     let id = definition.definition_id.clone().unwrap_or_default();

@@ -1,19 +1,18 @@
 //! Telling what is wrong with a definition before it is saved.
 
 use axum::Json as Answer;
-use axum::extract::State;
 use dormouse_engine::definition::Definition;
 use dormouse_runtime::VersionOptions;
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::body::Body;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `POST /workflow-definitions/validate`: all problems of the definition in the body. Not in Elsa.
 pub(super) async fn validate(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Body(bytes): Body,
 ) -> Result<Answer<Value>, Refusal> {
     let definition = Definition::from_json(&bytes)?;
@@ -24,7 +23,7 @@ pub(super) async fn validate(
 
 /// `GET /workflow-definitions/validation/is-name-unique`
 pub(super) async fn is_name_unique(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     query: Query,
 ) -> Result<Answer<Value>, Refusal> {
     let name = query.text("name").unwrap_or_default().to_lowercase();

@@ -1,17 +1,17 @@
 //! Cancelling and deleting instances.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::{DeleteOutcome, ResumeOutcome};
 use serde_json::Value;
 
-use crate::app::App;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `POST /cancel/workflow-instances/{id}`. One that has ended already stays as it is, and that is fine, as in Elsa.
 pub(super) async fn cancel(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     match app.runtime().cancel(app.tenant(), &id).await? {
@@ -27,7 +27,7 @@ pub(super) async fn cancel(
 
 /// `DELETE /workflow-instances/{id}`
 pub(super) async fn delete(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     match app.runtime().delete_instance(app.tenant(), &id).await? {

@@ -1,7 +1,7 @@
 //! The journal of an instance: Elsa's log records, in order.
 
 use axum::Json as Answer;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::context_text;
 use dormouse_engine::journal::Line;
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::body::Json;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// Which lines.
 #[derive(Debug, Default, Deserialize)]
@@ -57,7 +58,7 @@ impl Filter {
 
 /// `GET /workflow-instances/{id}/journal`
 pub(super) async fn by_query(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Answer<Value>, Refusal> {
@@ -66,7 +67,7 @@ pub(super) async fn by_query(
 
 /// `POST /workflow-instances/{id}/journal`
 pub(super) async fn by_body(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
     Json(request): Json<JournalRequest>,

@@ -2,7 +2,6 @@
 //! page, order or filter of a list is a start.
 
 use axum::Json as Answer;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::time::Timestamp;
@@ -11,10 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{model, start};
+use crate::access::{EXECUTE, READ_INSTANCES};
 use crate::app::App;
 use crate::body::{Json, shape};
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// How many instances are counted for `totalCount` before the count is given as "at least".
 const COUNT_BOUND: usize = 10_000;
@@ -70,7 +71,7 @@ const LIST_ONLY: [&str; 12] = [
 ];
 
 /// `GET /workflow-instances`
-pub(super) async fn by_query(State(app): State<App>, query: Query) -> Result<Response, Refusal> {
+pub(super) async fn by_query(Scoped(app): Scoped, query: Query) -> Result<Response, Refusal> {
     let text = |name: &str| query.text(name).map(str::to_owned);
     let many = |name: &str| Some(query.all(name));
     let request = ListRequest {
@@ -99,15 +100,17 @@ pub(super) async fn by_query(State(app): State<App>, query: Query) -> Result<Res
 
 /// `POST /workflow-instances`
 pub(super) async fn or_start(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Refusal> {
     let is_list = LIST_ONLY.iter().any(|name| body.get(name).is_some());
     let names_definition = body.get("definitionId").is_some_and(Value::is_string);
     if names_definition && !is_list {
+        app.require(EXECUTE)?;
         return start::start(&app, &headers, shape(body)?).await;
     }
+    app.require(READ_INSTANCES)?;
     list(&app, shape(body)?).await
 }
 

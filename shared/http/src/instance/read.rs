@@ -1,17 +1,17 @@
 //! Reading one instance.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use dormouse_engine::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::model;
-use crate::app::App;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// `GET /workflow-instances/{id}`
 pub(super) async fn instance(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().instance(app.tenant(), &id).await?;
@@ -24,7 +24,7 @@ pub(super) async fn instance(
 
 /// `GET /workflow-instances/{id}/execution-state`
 pub(super) async fn execution_state(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().instance_head(app.tenant(), &id).await?;
@@ -38,7 +38,7 @@ pub(super) async fn execution_state(
 
 /// `GET /workflow-instances/{id}/variables`
 pub(super) async fn variables(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().variables(app.tenant(), &id).await?;

@@ -1,7 +1,7 @@
 //! Resuming an instance at a bookmark, and running failed activities again.
 
 use axum::Json as Answer;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::instance::Wait;
 use dormouse_runtime::{BurstReport, ResumeOutcome, ResumeRequest};
@@ -13,6 +13,7 @@ use super::model;
 use crate::app::App;
 use crate::body::Json;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// What to resume.
 #[derive(Debug, Default, Deserialize)]
@@ -26,7 +27,7 @@ pub(super) struct Resume {
 
 /// `POST /workflow-instances/{id}/resume`. The guides use it; Elsa itself has tokens only.
 pub(super) async fn resume(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Path(id): Path<String>,
     Json(request): Json<Resume>,
 ) -> Result<Response, Refusal> {
@@ -127,7 +128,7 @@ pub(super) struct Retry {
 
 /// `POST /alterations/workflows/retry`
 pub(super) async fn retry(
-    State(app): State<App>,
+    Scoped(app): Scoped,
     Json(request): Json<Retry>,
 ) -> Result<Answer<Value>, Refusal> {
     let activities = request.activity_ids.unwrap_or_default();

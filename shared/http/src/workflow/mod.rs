@@ -5,7 +5,7 @@ mod request;
 mod template;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path};
@@ -16,6 +16,7 @@ use dormouse_runtime::{DefinitionHandle, ResumeRequest, StartOutcome, StartReque
 use crate::app::App;
 use crate::instance::start::idempotency_key;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 use request::WorkflowRequest;
 
 pub(crate) use answer::response;
@@ -40,7 +41,7 @@ struct Listeners {
     request: WorkflowRequest,
 }
 
-async fn handle(State(app): State<App>, request: Request) -> Result<Response, Refusal> {
+async fn handle(Scoped(app): Scoped, request: Request) -> Result<Response, Refusal> {
     let request = WorkflowRequest::read(&app, request, BASE).await?;
     let mut request = Some(request);
     for _ in 0..LOOKUPS_MAX {
@@ -123,7 +124,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         return Err(several(definitions));
     }
     if let Some(trigger) = waiting.triggers.into_iter().next() {
-        if let Some(answer) = request.turned_away(&trigger.trigger.payload) {
+        if let Some(answer) = request.turned_away(app, &trigger.trigger.payload) {
             return Ok(Ran::Answered(answer));
         }
         let mut start = StartRequest::new(DefinitionHandle::published(&trigger.definition_id));
@@ -149,7 +150,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     let Some(bookmark) = waiting.bookmarks.into_iter().next() else {
         return Err(Refusal::NoWorkflowListens { path });
     };
-    if let Some(answer) = request.turned_away(&bookmark.found_by.payload) {
+    if let Some(answer) = request.turned_away(app, &bookmark.found_by.payload) {
         return Ok(Ran::Answered(answer));
     }
     let id = bookmark.instance_id;

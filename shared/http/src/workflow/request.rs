@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::answer;
 use crate::app::App;
 use crate::body::Body;
+use crate::gate;
 use crate::query::{Query, percent};
 use crate::refusal::Refusal;
 
@@ -117,8 +118,11 @@ impl WorkflowRequest {
 
     /// What is answered to the request without starting or resuming anything, because the endpoint that keeps
     /// `payload` does not take such a request and has no outcome for it.
-    pub(super) fn turned_away(&self, payload: &[u8]) -> Option<Response> {
+    pub(super) fn turned_away(&self, app: &App, payload: &[u8]) -> Option<Response> {
         let rules = Rules::of(&Waiting::payload(payload));
+        if let Some(refusal) = gate::endpoint(app.principal(), &rules) {
+            return Some(refusal.into_response());
+        }
         let arrived = Arrived::read(&self.context())?;
         if let Some(answer) = rules.refusal(&arrived) {
             return Some(answer::response(answer));

@@ -10,6 +10,7 @@ use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
 use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_http::{App, HttpConfig, router};
+use dormouse_runtime::identity::Authentication;
 use dormouse_runtime::port::{HttpCaller, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_store::config::StoreConfig;
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 /// Nobody is reached.
-struct NoNetwork;
+pub(crate) struct NoNetwork;
 
 #[async_trait]
 impl HttpCaller for NoNetwork {
@@ -79,13 +80,17 @@ impl Answered {
 
 /// An app over an empty table. To be made on a tokio runtime.
 pub(crate) fn app(config: HttpConfig) -> App {
+    app_with(config, Arc::new(NoNetwork)).with_authentication(Authentication::none())
+}
+
+fn app_with(config: HttpConfig, http_caller: Arc<dyn HttpCaller>) -> App {
     let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
     let background = TokioBackground::new(tokio::runtime::Handle::current());
     let ports = Ports {
         clock: Arc::new(SystemClock),
         background: Arc::new(background),
         scheduler: Arc::new(TableScheduler::new(store.clone())),
-        http_caller: Arc::new(NoNetwork),
+        http_caller,
         queue: None,
         bus: None,
         broadcast: None,
@@ -112,6 +117,15 @@ impl Server {
     /// The same with a configuration.
     pub(crate) fn with(config: HttpConfig) -> Self {
         Self::of(app(config))
+    }
+
+    /// The same for whom the setting lets in, with a network.
+    pub(crate) fn letting_in(
+        config: HttpConfig,
+        authentication: Authentication,
+        http_caller: Arc<dyn HttpCaller>,
+    ) -> Self {
+        Self::of(app_with(config, http_caller).with_authentication(authentication))
     }
 
     /// The routes of an app.

@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 use check::{Checked, Verdict};
@@ -44,8 +45,13 @@ pub(crate) struct VerifyArgs {
 }
 
 /// Checks one thing after the other, and cleans up.
-pub(crate) async fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Exit, Failure> {
-    let cluster = Cluster::new(args.nodes.iter().map(|url| Client::new(url)).collect());
+pub(crate) async fn verify(
+    args: &VerifyArgs,
+    key: Option<&str>,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let client = |url: &String| Client::new(url, key::find(key, url));
+    let cluster = Cluster::new(args.nodes.iter().map(client).collect());
     // Without an answer from each of them there is nothing to check.
     for node in cluster.nodes() {
         node.get("/package/version").await?;

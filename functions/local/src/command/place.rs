@@ -1,11 +1,12 @@
 //! The options that say where everything is kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::DATA;
 use crate::server::Place;
 
 /// Where everything is kept.
@@ -16,7 +17,7 @@ pub(super) struct PlaceArgs {
         long,
         value_name = "DIR",
         env = "DORMOUSE_DATA",
-        default_value = "dormouse-data"
+        default_value = DATA
     )]
     data: PathBuf,
     /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
@@ -69,6 +70,16 @@ impl PlaceArgs {
                 bucket: self.bucket.clone(),
             }),
         }
+    }
+
+    /// The folder of what only this machine has.
+    pub(super) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Whether this machine alone has it.
+    pub(super) fn is_own(&self) -> bool {
+        self.table == Kind::Embedded
     }
 
     /// The kind of place and its name, for the first line of a server.

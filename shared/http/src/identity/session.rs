@@ -1,0 +1,100 @@
+//! Signing in and staying signed in, as Elsa Studio does it.
+
+use axum::Json as Answer;
+use axum::http::{HeaderMap, header};
+use dormouse_runtime::identity::{Principal, Tokens};
+use dormouse_runtime::{AuditRecord, Tenant};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::body::Json;
+use crate::client_address::ClientAddress;
+use crate::refusal::Refusal;
+use crate::scoped::Scoped;
+
+/// Who signs in.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Login {
+    username: String,
+    password: String,
+    /// Not in Elsa, which finds the tenant by the request's host.
+    tenant_id: Option<String>,
+}
+
+/// `POST /identity/login`. 200 whatever the password, as in Elsa; too many wrong ones are 429.
+pub(super) async fn sign_in(
+    Scoped(app): Scoped,
+    client: ClientAddress,
+    Json(login): Json<Login>,
+) -> Result<Answer<Value>, Refusal> {
+    if !app.passwords_limit().allows(&client) {
+        return Err(Refusal::TooManyAttempts);
+    }
+    let tenant = login.tenant_id.as_deref().map(Tenant::new).transpose();
+    let tenant = tenant.ok().map(Option::unwrap_or_default);
+    let identity = app.identity();
+    let tokens = match &tenant {
+        Some(tenant) => {
+            identity
+                .sign_in(tenant, &login.username, &login.password)
+                .await?
+        }
+        None => None,
+    };
+    if tokens.is_none() {
+        app.passwords_limit().charge(&client);
+    }
+    record(&app, &client, tokens.as_ref()).await?;
+    Ok(Answer(answer(tokens)))
+}
+
+/// A successful sign-in belongs to its user. A failed one is recorded without the name that was typed, which may
+/// well be a password.
+async fn record(app: &App, client: &ClientAddress, tokens: Option<&Tokens>) -> Result<(), Refusal> {
+    let who = tokens.map_or_else(Principal::anonymous, |tokens| tokens.principal.clone());
+    let record = AuditRecord {
+        who: who.name.clone(),
+        action: "login".into(),
+        subject: "/identity/login".into(),
+        status: if tokens.is_some() { 200 } else { 401 },
+        address: client.text(),
+        ..AuditRecord::default()
+    };
+    Ok(app.runtime().audit(&who.tenant, record).await?)
+}
+
+/// `POST /identity/refresh-token`, with the refresh token as the bearer.
+pub(super) async fn refresh(
+    Scoped(app): Scoped,
+    headers: HeaderMap,
+) -> Result<Answer<Value>, Refusal> {
+    let header = headers.get(header::AUTHORIZATION);
+    let header = header.and_then(|h| h.to_str().ok()).unwrap_or_default();
+    let token = header.split_once(' ').map_or("", |(_, token)| token.trim());
+    let tokens = app.identity().refresh(token).await?;
+    match tokens {
+        Some(tokens) => Ok(Answer(answer(Some(tokens)))),
+        None => Err(Refusal::Unauthenticated),
+    }
+}
+
+fn answer(tokens: Option<Tokens>) -> Value {
+    json!({
+        "isAuthenticated": tokens.is_some(),
+        "accessToken": tokens.as_ref().map(|t| &t.access),
+        "refreshToken": tokens.as_ref().map(|t| &t.refresh),
+    })
+}
+
+/// `GET /identity/me`: who is asking, for pages that show only what he may do. Not in Elsa.
+pub(super) async fn me(Scoped(app): Scoped) -> Answer<Value> {
+    let who = app.principal();
+    let permissions: Vec<&str> = who.permissions.names().collect();
+    Answer(json!({
+        "name": who.name,
+        "tenantId": who.tenant.as_str(),
+        "permissions": permissions,
+    }))
+}

@@ -1,0 +1,106 @@
+//! A limit on attempts that fail, by client address: a bucket of tokens that refills with time.
+//!
+//! Only failures are charged, so that an office behind one address is not held up by what it does right; but an
+//! empty bucket refuses everything, so that whether an attempt would have succeeded is not told. The limit is this
+//! process's own: N nodes together allow N times as much.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::client_address::ClientAddress;
+
+/// The most clients that are remembered. Beyond it, those whose buckets are full again are forgotten, then all.
+const CLIENTS_MAX: usize = 20_000;
+
+/// A limit on attempts that fail.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    failures_max: u32,
+    refill: Duration,
+    /// When each client's bucket will be full again.
+    full_at: Mutex<HashMap<Option<IpAddr>, Instant>>,
+}
+
+impl RateLimit {
+    /// So many failures at once, and one more each `refill`.
+    pub(crate) fn new(failures_max: u32, refill: Duration) -> Self {
+        Self {
+            failures_max,
+            refill,
+            full_at: Mutex::default(),
+        }
+    }
+
+    /// Whether a client may try.
+    pub(crate) fn allows(&self, client: &ClientAddress) -> bool {
+        self.allows_at(client, Instant::now())
+    }
+
+    /// Counts a failure.
+    pub(crate) fn charge(&self, client: &ClientAddress) {
+        self.charge_at(client, Instant::now());
+    }
+
+    fn allows_at(&self, client: &ClientAddress, now: Instant) -> bool {
+        let full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = full_at.get(&client.limited_as()) else {
+            return true;
+        };
+        // What is missing in the bucket, as time.
+        let missing = at.saturating_duration_since(now);
+        missing + self.refill <= self.refill * self.failures_max
+    }
+
+    fn charge_at(&self, client: &ClientAddress, now: Instant) {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if full_at.len() >= CLIENTS_MAX {
+            full_at.retain(|_, at| *at > now);
+            if full_at.len() >= CLIENTS_MAX {
+                full_at.clear();
+            }
+        }
+        let at = full_at.entry(client.limited_as()).or_insert(now);
+        *at = (*at).max(now) + self.refill;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(text: &str) -> ClientAddress {
+        ClientAddress(text.parse().ok())
+    }
+
+    #[test]
+    fn a_client_that_fails_too_often_must_wait_and_others_need_not() {
+        let limit = RateLimit::new(3, Duration::from_secs(2));
+        let (bad, good) = (client("192.0.2.1"), client("192.0.2.2"));
+        let start = Instant::now();
+        for _ in 0..3 {
+            assert!(limit.allows_at(&bad, start));
+            limit.charge_at(&bad, start);
+        }
+        assert!(!limit.allows_at(&bad, start));
+        assert!(limit.allows_at(&good, start));
+        let later = start + Duration::from_secs(2);
+        assert!(limit.allows_at(&bad, later));
+        limit.charge_at(&bad, later);
+        assert!(!limit.allows_at(&bad, later));
+        assert!(limit.allows_at(&bad, start + Duration::from_secs(100)));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client() {
+        let limit = RateLimit::new(1, Duration::from_secs(2));
+        let now = Instant::now();
+        limit.charge_at(&client("2001:db8::1"), now);
+        assert!(!limit.allows_at(&client("2001:db8::2"), now));
+        assert!(limit.allows_at(&client("2001:db8:0:1::1"), now));
+        limit.charge_at(&client("::ffff:192.0.2.1"), now);
+        assert!(!limit.allows_at(&client("192.0.2.1"), now));
+        assert!(limit.allows_at(&client(""), now));
+    }
+}
