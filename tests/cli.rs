@@ -30,3 +30,5 @@ mod operating;
 mod process;
 #[path = "cli/verify.rs"]
 mod verify;
+#[path = "cli/webhooks.rs"]
+mod webhooks;

@@ -94,6 +94,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         },
         nodes: 1,
         retention: Retention::default(),
+        webhook: None,
         reach: if args.allow_private_egress {
             Reach::Anywhere
         } else {

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
-    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, address,
+    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, WebhookArgs, address,
     prepare_credentials, stop_signal,
 };
 
@@ -52,6 +52,8 @@ pub(crate) struct ServeArgs {
     allow_private_egress: bool,
     #[command(flatten)]
     retention: RetentionArgs,
+    #[command(flatten)]
+    webhook: WebhookArgs,
     /// Do not write what workflows write with WriteLine
     #[arg(long, short)]
     quiet: bool,
@@ -102,6 +104,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
             Reach::Public
         },
         retention: args.retention.read(),
+        webhook: args.webhook.read()?,
         observer: (!args.quiet).then(|| Arc::new(console) as _),
     })
     .await?;

@@ -8,7 +8,7 @@ use dormouse_embedded::{
     SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep, sweep_shared,
 };
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::{Broadcast, Clock, Metrics, Observer, Ports};
+use dormouse_runtime::port::{Broadcast, Clock, HttpCaller, Metrics, Observer, Ports};
 use dormouse_runtime::{Retention, Runtime, RuntimeConfig};
 use dormouse_telemetry::Registry;
 use tokio::runtime::Handle;
@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::storage::{Place, Storage};
+use super::webhook_bus::{Webhook, WebhookBus};
 use crate::failure::Failure;
 
 /// How long a drain waits for work that nobody waits for, in seconds. The outbox has what is left of it.
@@ -31,6 +32,8 @@ pub(crate) struct HostConfig {
     pub(crate) reach: Reach,
     /// How long ended instances are kept.
     pub(crate) retention: Retention,
+    /// Where task requests and lifecycle events go. `None`: to the bus that the deployment names, if there is one.
+    pub(crate) webhook: Option<Webhook>,
     /// Who hears what workflows write and do.
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
@@ -75,6 +78,11 @@ impl Host {
             };
             if let Some(remote) = &storage.remote {
                 remote.fill(&mut ports);
+            }
+            if let Some(webhook) = config.webhook.clone() {
+                let caller = Arc::clone(&caller) as Arc<dyn HttpCaller>;
+                let bus = WebhookBus::new(webhook, caller, Arc::clone(&clock));
+                ports.bus = Some(Arc::new(bus));
             }
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = storage.lease_ms;

@@ -11,6 +11,7 @@ mod listener;
 mod remote;
 mod signal;
 mod storage;
+mod webhook_bus;
 
 pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
@@ -19,3 +20,4 @@ pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
 pub(crate) use signal::{Stop, stop_signal};
 pub(crate) use storage::{Place, open_store};
+pub(crate) use webhook_bus::WebhookArgs;

@@ -25,29 +25,44 @@ use crate::server::{Answered, Server};
 struct Issuer {
     pair: Ed25519KeyPair,
     asked: AtomicUsize,
+    /// What its discovery document says.
+    document: Value,
 }
 
 #[async_trait]
 impl HttpCaller for Issuer {
     async fn call(&self, request: &HttpRequest, _timeout_ms: u64) -> Answer {
-        assert_eq!(request.url, "https://issuer.example/keys");
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let x = URL_SAFE_NO_PAD.encode(self.pair.public_key());
-        let keys = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x }] });
+        let body = match request.url.as_str() {
+            "https://issuer.example/keys" => self.keys(),
+            "https://issuer.example/.well-known/openid-configuration" => self.document.clone(),
+            other => panic!("nobody has named {other}"),
+        };
         Answer::Http {
             status: 200,
             headers: BTreeMap::new(),
-            body: keys.to_string().into_bytes(),
+            body: body.to_string().into_bytes(),
         }
     }
 }
 
 impl Issuer {
+    fn keys(&self) -> Value {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let x = URL_SAFE_NO_PAD.encode(self.pair.public_key());
+        json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x }] })
+    }
+
     fn new() -> Arc<Self> {
+        Self::saying("https://issuer.example", "https://issuer.example/keys")
+    }
+
+    /// One whose discovery document says so.
+    fn saying(issuer: &str, keys: &str) -> Arc<Self> {
         let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         Arc::new(Self {
             pair: Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).unwrap(),
             asked: AtomicUsize::new(0),
+            document: json!({ "issuer": issuer, "jwks_uri": keys }),
         })
     }
 
@@ -71,16 +86,20 @@ impl Issuer {
 }
 
 fn server(issuer: &Arc<Issuer>, is_multi_tenant: bool) -> Server {
+    let keys = Some("https://issuer.example/keys".to_owned());
+    server_with(issuer, keys, is_multi_tenant)
+}
+
+fn server_with(issuer: &Arc<Issuer>, jwks_url: Option<String>, is_multi_tenant: bool) -> Server {
     let settings = JwtSettings {
         issuer: "https://issuer.example".into(),
         audience: "dormouse".into(),
-        jwks_url: Some("https://issuer.example/keys".into()),
+        jwks_url,
     };
-    let mut authentication = Authentication::read("jwt,users", Some(settings)).unwrap();
-    authentication.is_multi_tenant = is_multi_tenant;
+    let authentication = Authentication::read("jwt,users", Some(settings)).unwrap();
     Server::letting_in(
         HttpConfig::default(),
-        authentication,
+        authentication.with_tenants(is_multi_tenant),
         Arc::clone(issuer) as _,
     )
 }
@@ -112,6 +131,23 @@ async fn an_issuers_token_counts_for_its_permissions_and_its_tenant() {
         ask(&many, &token, "/identity/me")
             .await
             .problem(401, "unauthenticated");
+    }
+}
+
+#[tokio::test]
+async fn an_issuers_keys_are_where_its_own_discovery_document_says() {
+    let (own, keys) = ("https://issuer.example", "https://issuer.example/keys");
+    for (issuer, keys, status) in [
+        (own, keys, 200),
+        ("https://evil.example", keys, 401),
+        (own, "http://issuer.example/keys", 401),
+        (own, "", 401),
+    ] {
+        let issuer = Issuer::saying(issuer, keys);
+        let server = server_with(&issuer, None, false);
+        let token = issuer.token("k", &json!({}));
+        let me = ask(&server, &token, "/identity/me").await;
+        assert_eq!(me.status.as_u16(), status, "{:?}", issuer.document);
     }
 }
 
