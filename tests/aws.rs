@@ -5,6 +5,7 @@ mod aws {
     mod answers;
     mod blobs;
     mod environment;
+    mod large_messages;
     mod messages;
     mod node_queues;
     mod remote;

@@ -29,7 +29,7 @@ fn a_node_counts_what_it_does() {
     for line in [
         "dormouse_instances_started_total 1",
         "dormouse_instances_completed_total 1",
-        "dormouse_instances_active 0",
+        "dormouse_instances_active_change 0",
         "dormouse_timers_scheduled_total 1",
         "dormouse_timers_fired_total 1",
         "dormouse_lease_wait_seconds_count 1",

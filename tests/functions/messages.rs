@@ -69,6 +69,37 @@ async fn an_event_resumes_by_message_and_a_second_delivery_changes_nothing() -> 
     stage.resume_until(&id, "Finished").await
 }
 
+/// The instance takes the length of what the event brought for its name.
+#[tokio::test]
+async fn an_event_that_is_too_large_for_a_queue_arrives_whole() -> Result<()> {
+    let Some(stage) = Stage::set().await? else {
+        return Ok(());
+    };
+    let length = json!({ "type": "JavaScript", "value": "String(getLastResult().length)" });
+    let measured = json!({
+        "type": "Elsa.SetName", "id": "measured",
+        "value": { "typeName": "String", "expression": length },
+    });
+    stage.publish(&sequence("flow", &[event("Go"), measured]));
+    let id = stage.start("flow");
+    let body = json!({ "input": "x".repeat(1_500_000) });
+    let answer = stage.ask("POST", "/elsa/api/events/Go/trigger", Some(&body));
+    assert!(answer.status < 300, "{:#}", answer.body);
+    stage.resume_until(&id, "Finished").await?;
+    let path = format!("/elsa/api/workflow-instances/{id}");
+    assert_eq!(stage.ask("GET", &path, None).body["name"], "1500000");
+
+    // What claims a place where nothing lies is for people.
+    let claim = json!({ "id": "m", "liesAt": "!messages/default/0" }).to_string();
+    let answer = stage
+        .function("resume")
+        .invoke(&records(&[&claim]))
+        .unwrap();
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    assert_eq!(stage.dead_letters().len(), 1);
+    Ok(())
+}
+
 #[tokio::test]
 async fn of_a_batch_only_what_fails_comes_again() -> Result<()> {
     let Some(stage) = Stage::set().await? else {

@@ -1,4 +1,4 @@
-//! A deployment on ministack: table, queues, topic, bus and schedules under names of its own, the variables that name
+//! A deployment on ministack: table, bucket, queues, topic, bus and schedules under names of its own, the variables that name
 //! them, and what Lambda does between a queue and a function.
 
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use aws_sdk_sqs::types::{MessageSystemAttributeName, QueueAttributeName};
 use dormouse_aws::config::AwsConfig;
 use dormouse_aws::dynamo_table::DynamoTable;
+use dormouse_aws::s3_blobs::S3Blobs;
 use serde_json::{Map, Value, json};
 
 use crate::lambda::Lambda;
@@ -21,7 +22,7 @@ pub struct Deployment {
     pub server: Arc<Ministack>,
     /// How it is reached.
     pub config: AwsConfig,
-    /// The prefix of all its names; also the table's name, the bus's and the group's.
+    /// The prefix of all its names; also the table's name, the bucket's, the bus's and the group's.
     pub name: String,
     /// Messages.
     pub resume_url: String,
@@ -53,6 +54,7 @@ impl Deployment {
         let number = DEPLOYMENTS.fetch_add(1, Ordering::Relaxed);
         let name = format!("dormouse-{}-{number}", std::process::id());
         DynamoTable::new(&config, &name).create_table().await?;
+        S3Blobs::new(&config, &name).create_bucket().await?;
         let sqs = aws_sdk_sqs::Client::new(config.sdk());
         let sns = aws_sdk_sns::Client::new(config.sdk());
         let scheduler = aws_sdk_scheduler::Client::new(config.sdk());
@@ -132,6 +134,7 @@ impl Deployment {
         Ok(vec![
             ("AWS_ENDPOINT_URL", endpoint.to_owned()),
             ("DORMOUSE_TABLE", self.name.clone()),
+            ("DORMOUSE_BUCKET", self.name.clone()),
             ("DORMOUSE_RESUME_QUEUE_URL", self.resume_url.clone()),
             ("DORMOUSE_TIMER_QUEUE_URL", self.timer_url.clone()),
             ("DORMOUSE_TIMER_QUEUE_ARN", timer_arn),

@@ -24,6 +24,7 @@ pub struct Sink {
 struct Called {
     count: usize,
     keys: BTreeSet<String>,
+    bodies: Vec<Vec<u8>>,
 }
 
 /// The calls of one path.
@@ -63,6 +64,14 @@ impl Sink {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// What `/name` was told, in order.
+    #[must_use]
+    pub fn bodies(&self, name: &str) -> Vec<Vec<u8>> {
+        let calls = self.calls.lock().unwrap();
+        let called = calls.get(&format!("/{name}"));
+        called.map_or_else(Vec::new, |called| called.bodies.clone())
     }
 
     /// Who called `/name`.
@@ -105,12 +114,14 @@ fn answer_all(
                 length = value.trim().parse().unwrap_or(0);
             }
         }
-        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+        let mut body = Vec::new();
+        reader.by_ref().take(length).read_to_end(&mut body)?;
         let is_first = {
             let mut calls = calls.lock().unwrap();
             let called = calls.entry(path).or_default();
             called.count += 1;
             called.keys.insert(key);
+            called.bodies.push(body);
             called.count == 1
         };
         if is_first && manners == Manners::IgnoresTheFirst {

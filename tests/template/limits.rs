@@ -115,7 +115,7 @@ fn every_measure_is_on_the_dashboard() {
     let body = template.properties("Dashboard")["DashboardBody"]["Fn::Sub"].as_str();
     let body = body.expect("a body");
     for measure in [
-        "InstancesActive",
+        "InstancesActiveChange",
         "InstancesStarted",
         "InstancesCompleted",
         "InstancesFaulted",

@@ -11,6 +11,7 @@ use crate::dynamo_table::DynamoTable;
 use crate::environment::{Environment, Queues};
 use crate::eventbridge_bus::EventBridgeBus;
 use crate::eventbridge_scheduler::EventBridgeScheduler;
+use crate::large_message::LargeMessages;
 use crate::node_queue::NodeQueues;
 use crate::s3_blobs::S3Blobs;
 use crate::sns_broadcast::SnsBroadcast;
@@ -27,6 +28,8 @@ pub struct Deployment {
     pub broadcast: Option<SnsBroadcast>,
     /// The queues of nodes that live on, if there is a topic.
     pub node_queues: Option<NodeQueues>,
+    /// Where messages lie that queues and bus do not carry themselves.
+    pub large: LargeMessages,
     /// Who hears of tasks and lifecycle events.
     pub bus: Option<EventBridgeBus>,
 }
@@ -43,9 +46,16 @@ pub struct Messaging {
 }
 
 impl Messaging {
-    /// The queues and schedules that a deployment names, where `config` says.
-    pub fn new(config: &AwsConfig, queues: &Queues, clock: &Arc<dyn Clock>) -> Self {
-        let queue = |url: &String| SqsQueue::new(config, Arc::clone(clock), url);
+    /// The queues and schedules that a deployment names, where `config` says; and where messages lie that its queues
+    /// do not carry themselves.
+    pub fn new(
+        config: &AwsConfig,
+        queues: &Queues,
+        clock: &Arc<dyn Clock>,
+        large: &LargeMessages,
+    ) -> Self {
+        let queue =
+            |url: &String| SqsQueue::new(config, Arc::clone(clock), url).with_large(large.clone());
         Self {
             resume: queue(&queues.resume_url),
             timers: queue(&queues.timer_url),
@@ -59,22 +69,26 @@ impl Deployment {
     pub fn new(config: &AwsConfig, environment: &Environment, clock: &Arc<dyn Clock>) -> Self {
         let table = DynamoTable::new(config, &environment.table);
         let mut store = Store::new(Arc::new(table), StoreConfig::dynamo());
-        if let Some(bucket) = &environment.bucket {
-            store = store.with_blobs(Arc::new(S3Blobs::new(config, bucket)));
+        let bucket = environment.bucket.as_ref();
+        let bucket = bucket.map(|name| S3Blobs::new(config, name));
+        if let Some(bucket) = &bucket {
+            store = store.with_blobs(Arc::new(bucket.clone()));
         }
+        let large = LargeMessages::new(bucket);
         let queues = environment.queues.as_ref();
-        let messaging = queues.map(|queues| Messaging::new(config, queues, clock));
+        let messaging = queues.map(|queues| Messaging::new(config, queues, clock, &large));
         let topic = environment.topic_arn.as_ref();
         let node_queues =
             topic.map(|arn| NodeQueues::new(config, Arc::clone(clock), arn, environment.name()));
         let bus = environment.bus_name.as_ref();
-        let tells_lifecycle = environment.tells_lifecycle;
+        let bus = bus.map(|name| EventBridgeBus::new(config, name, environment.tells_lifecycle));
         Self {
             store,
             messaging,
             node_queues,
             broadcast: topic.map(|arn| SnsBroadcast::new(config, arn)),
-            bus: bus.map(|name| EventBridgeBus::new(config, name, tells_lifecycle)),
+            bus: bus.map(|bus| bus.with_large(large.clone())),
+            large,
         }
     }
 

@@ -24,6 +24,10 @@ pub struct Environment {
     pub log: String,
     /// `DORMOUSE_METRICS_NAMESPACE`: `Dormouse` if absent.
     pub metrics_namespace: String,
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`: where spans go, by OpenTelemetry's protocol over HTTP. Absent: nowhere.
+    pub traces_endpoint: Option<String>,
+    /// `OTEL_EXPORTER_OTLP_HEADERS`: what goes with them, like `authorization=…`.
+    pub traces_headers: Option<String>,
     /// How long ended instances are kept.
     pub retention: Retention,
     /// Who may ask. Absent: nobody has said it, and nobody is let in.
@@ -235,6 +239,8 @@ impl Environment {
             metrics_namespace: variables
                 .text("DORMOUSE_METRICS_NAMESPACE")
                 .unwrap_or_else(|| "Dormouse".to_owned()),
+            traces_endpoint: variables.text("OTEL_EXPORTER_OTLP_ENDPOINT"),
+            traces_headers: variables.text("OTEL_EXPORTER_OTLP_HEADERS"),
             retention: Retention {
                 finished_days: variables.days("DORMOUSE_RETAIN_FINISHED_DAYS")?,
                 faulted_days: variables.days("DORMOUSE_RETAIN_FAULTED_DAYS")?,

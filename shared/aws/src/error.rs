@@ -292,13 +292,14 @@ impl CallError {
     pub(crate) fn unsent(
         what: String,
         place: &str,
-        cause: impl Error + Send + Sync + 'static,
+        cause: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
+        let cause = cause.into();
         Self {
             what,
             place: place.to_owned(),
-            said: causes(&cause),
-            cause: Box::new(cause),
+            said: causes(&*cause),
+            cause,
         }
     }
 }

@@ -15,6 +15,8 @@ pub mod eventbridge_bus;
 #[cfg(feature = "messages")]
 pub mod eventbridge_scheduler;
 #[cfg(feature = "messages")]
+pub mod large_message;
+#[cfg(feature = "messages")]
 pub mod node_queue;
 #[cfg(feature = "messages")]
 pub mod queue_message;

@@ -11,8 +11,9 @@ use dormouse_runtime::{Delivered, EventRequest, Message, Runtime, RuntimeError, 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::causes;
+use crate::error::{CallError, causes};
 use crate::eventbridge_bus::SOURCE;
+use crate::large_message::{Fetched, LargeMessages};
 
 /// The longest pause before a message is tried again, in seconds.
 const PAUSE_MAX_S: u32 = 900;
@@ -23,6 +24,8 @@ const NEARLY_MS: i64 = 1_000;
 /// A message as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueMessage<'a> {
+    /// Where it lies if its queue did not carry it itself.
+    pub large: &'a LargeMessages,
     /// Its id in the queue.
     pub id: &'a str,
     /// What it says.
@@ -69,10 +72,11 @@ impl QueueMessage<'_> {
         if runtime.is_out_of_time() {
             return Fate::Again { after_s: 0 };
         }
-        let message = match self.read(runtime) {
-            Read::Message(message) => message,
-            Read::Own => return Fate::Delete,
-            Read::Unreadable(reason) => return self.bury(runtime, &reason).await,
+        let message = match self.read(runtime).await {
+            Ok(Read::Message(message)) => message,
+            Ok(Read::Own) => return Fate::Delete,
+            Ok(Read::Unreadable(reason)) => return self.bury(runtime, &reason).await,
+            Err(error) => return self.again(runtime, &error),
         };
         let early_ms = self.not_before_ms.unwrap_or(0) - runtime.ports().clock.now().0;
         if early_ms > NEARLY_MS
@@ -105,21 +109,27 @@ impl QueueMessage<'_> {
         }
     }
 
-    fn read(&self, runtime: &Runtime) -> Read {
+    async fn read(&self, runtime: &Runtime) -> Result<Read, CallError> {
         let not_ours = match Message::decode(self.body.as_bytes()) {
-            Ok(message) => return Read::Message(Box::new(message)),
+            Ok(message) => return Ok(Read::Message(Box::new(message))),
             Err(error) => error,
         };
+        match self.large.fetch(self.body).await? {
+            Fetched::Message(message) => return Ok(Read::Message(message)),
+            Fetched::Lost(reason) => return Ok(Read::Unreadable(reason)),
+            Fetched::NoClaim => {}
+        }
         let Ok(event) = serde_json::from_str::<BusEvent>(self.body) else {
-            return Read::Unreadable(format!("it cannot be read: {}", causes(&not_ours)));
+            let reason = format!("it cannot be read: {}", causes(&not_ours));
+            return Ok(Read::Unreadable(reason));
         };
         if event.source == SOURCE {
-            return Read::Own;
+            return Ok(Read::Own);
         }
-        match message_of(event, runtime) {
+        Ok(match message_of(event, runtime) {
             Ok(message) => Read::Message(Box::new(message)),
             Err(reason) => Read::Unreadable(reason),
-        }
+        })
     }
 
     fn is_tried_out(&self, runtime: &Runtime) -> bool {

@@ -8,7 +8,7 @@ use aws_sdk_s3::Client;
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::ByteStream;
 use bytes::Bytes;
-use dormouse_store::blobs::Blobs;
+use dormouse_store::blobs::{BlobPlace, Blobs, ListBlobs};
 use dormouse_store::error::Cause;
 
 use crate::config::AwsConfig;
@@ -16,6 +16,10 @@ use crate::error;
 
 /// The service's name in `AWS_ENDPOINT_URL_S3`.
 const SERVICE: &str = "S3";
+
+/// What the names of messages begin with that are too large for a queue. No tenant can be called so, and the bucket
+/// removes them by itself.
+pub const MESSAGES: &str = "!messages/";
 
 /// A bucket as the [`Blobs`] port.
 #[derive(Debug, Clone)]
@@ -49,6 +53,12 @@ impl S3Blobs {
             bucket: bucket.into(),
             place,
         }
+    }
+
+    /// The bucket's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.bucket
     }
 
     /// Whether the bucket is there and may be used.
@@ -119,5 +129,36 @@ impl Blobs for S3Blobs {
             .await
             .map(drop)
             .map_err(|failed| self.failed(failed))?)
+    }
+}
+
+#[async_trait]
+impl ListBlobs for S3Blobs {
+    fn place(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    async fn list(&self) -> Result<Vec<BlobPlace>, Cause> {
+        let request = self.client.list_objects_v2().bucket(&self.bucket);
+        let mut pages = request.into_paginator().send();
+        let mut found = Vec::new();
+        while let Some(page) = pages.next().await {
+            let page = page.map_err(|failed| self.failed(failed))?;
+            for object in page.contents.unwrap_or_default() {
+                let place = object.key.unwrap_or_default();
+                // Archives are for people, and messages go by themselves.
+                if place.starts_with("archive/") || place.starts_with(MESSAGES) {
+                    continue;
+                }
+                let written = object.last_modified.and_then(|at| at.to_millis().ok());
+                let written_ms = written.unwrap_or(i64::MAX);
+                found.push(BlobPlace { place, written_ms });
+            }
+        }
+        Ok(found)
+    }
+
+    async fn delete_at(&self, place: &str) -> Result<(), Cause> {
+        self.delete(place).await
     }
 }

@@ -141,6 +141,7 @@ impl SqsPoller {
             .attributes()
             .and_then(|a| a.get(&MessageSystemAttributeName::ApproximateReceiveCount));
         let arrived = QueueMessage {
+            large: self.queue.large(),
             id: message.message_id().unwrap_or_default(),
             body: message.body().unwrap_or_default(),
             receives: receives.and_then(|n| n.parse().ok()).unwrap_or(1),

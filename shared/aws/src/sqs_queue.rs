@@ -10,6 +10,7 @@ use dormouse_runtime::port::{Clock, PortError, Queue};
 
 use crate::config::AwsConfig;
 use crate::error::{CallError, call_failed};
+use crate::large_message::LargeMessages;
 
 /// The service's name in `AWS_ENDPOINT_URL_SQS`.
 const SERVICE: &str = "SQS";
@@ -27,6 +28,7 @@ pub struct SqsQueue {
     client: Client,
     clock: Arc<dyn Clock>,
     url: String,
+    large: LargeMessages,
     place: String,
 }
 
@@ -37,8 +39,21 @@ impl SqsQueue {
             client: Client::new(config.sdk()),
             clock,
             url: url.into(),
+            large: LargeMessages::default(),
             place: config.place(SERVICE),
         }
+    }
+
+    /// The queue with a place for messages that it does not carry itself.
+    #[must_use]
+    pub fn with_large(self, large: LargeMessages) -> Self {
+        Self { large, ..self }
+    }
+
+    /// Where messages lie that it does not carry itself.
+    #[must_use]
+    pub fn large(&self) -> &LargeMessages {
+        &self.large
     }
 
     /// Sends a message that nobody is to see before `not_before_ms`.
@@ -50,6 +65,7 @@ impl SqsQueue {
         let left_ms = not_before_ms - self.clock.now().0;
         let body = message.encode().map_err(|error| self.bad(error))?;
         let body = String::from_utf8(body.into()).map_err(|error| self.bad(error))?;
+        let body = self.large.carried(message, body).await?;
         let mut request = self
             .client
             .send_message()

@@ -68,6 +68,8 @@ where
             let _held = turn.acquire().await;
             let answer = answer.await;
             function.write_measures();
+            // Before the answer: after it the process is frozen.
+            function.send_spans().await;
             if let Err(error) = &answer {
                 tracing::error!(%error, "an invocation failed");
             }

@@ -14,7 +14,7 @@ use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::identity::{Authentication, BadAuthentication, JwtSettings};
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_telemetry::{CloudWatchLines, LogFormat, begin_log};
+use dormouse_telemetry::{CloudWatchLines, Collector, LogFormat, Spans, begin_log};
 use tokio::runtime::Handle;
 use tracing::level_filters::LevelFilter;
 
@@ -49,6 +49,7 @@ pub struct Function {
     authentication: Authentication,
     messaging: Messaging,
     metrics: Arc<CloudWatchLines>,
+    spans: Option<Arc<Spans>>,
     node_queues: Option<NodeQueues>,
 }
 
@@ -78,12 +79,14 @@ impl Function {
         begin_log(level(&environment.log), LogFormat::Json);
         let aws = AwsConfig::from_environment().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let messaging = Messaging::new(&aws, environment.needed_queues()?, &clock);
         let authentication = match kind {
             Kind::Requests => authentication(environment.needed_authentication()?)?,
             Kind::Messages => Authentication::closed(),
         };
         let deployment = Deployment::new(&aws, &environment, &clock);
+        let queues = environment.needed_queues()?;
+        let messaging = Messaging::new(&aws, queues, &clock, &deployment.large);
+        let spans = spans(&environment, name);
         let metrics = CloudWatchLines::new(environment.metrics_namespace, name);
         let metrics = Arc::new(metrics);
         let node = format!("{name}-{:08x}", clock.random() >> 32);
@@ -95,7 +98,7 @@ impl Function {
             queue: Some(Arc::new(messaging.resume.clone())),
             bus: deployment.bus_port(),
             broadcast: deployment.broadcast_port(),
-            observer: None,
+            observer: spans.clone().map(|spans| spans as _),
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let expressions = Arc::new(Expressions::new(Limits::default()));
@@ -106,6 +109,7 @@ impl Function {
             authentication,
             messaging,
             metrics,
+            spans,
             node_queues: deployment.node_queues,
         })
     }
@@ -136,6 +140,13 @@ impl Function {
         let _unread = std::io::stdout().write_all(lines.as_bytes());
     }
 
+    /// Sends the spans of an invocation, if anybody wants them.
+    pub(crate) async fn send_spans(&self) {
+        if let Some(spans) = &self.spans {
+            spans.send().await;
+        }
+    }
+
     /// The queues of nodes that live on, if there is a topic.
     #[must_use]
     pub fn node_queues(&self) -> Option<&NodeQueues> {
@@ -147,6 +158,17 @@ impl Function {
     pub fn messaging(&self) -> &Messaging {
         &self.messaging
     }
+}
+
+fn spans(environment: &Environment, name: &str) -> Option<Arc<Spans>> {
+    let collector = Collector {
+        endpoint: environment.traces_endpoint.clone()?,
+        headers: environment.traces_headers.clone().unwrap_or_default(),
+        service: format!("dormouse-{name}"),
+    };
+    // Whoever deploys has named it, so it may be on this machine: an extension is.
+    let caller = Egress::new(EgressConfig::new(Reach::Anywhere));
+    Some(Arc::new(Spans::new(collector, Arc::new(caller))))
 }
 
 /// The level of a word; `info` if it is none.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_aws::large_message::LargeMessages;
 use dormouse_aws::queue_message::{Fate, QueueMessage};
 use dormouse_aws::sqs_queue::{NOT_BEFORE, SqsQueue};
 use dormouse_runtime::Runtime;
@@ -71,10 +72,11 @@ pub struct SqsFailure {
 }
 
 impl SqsRecord {
-    fn message(&self) -> QueueMessage<'_> {
+    fn message<'a>(&'a self, large: &'a LargeMessages) -> QueueMessage<'a> {
         let receives = self.attributes.get(RECEIVES).and_then(|n| n.parse().ok());
         let attribute = self.message_attributes.get(NOT_BEFORE);
         QueueMessage {
+            large,
             id: &self.message_id,
             body: &self.body,
             receives: receives.unwrap_or(1),
@@ -86,7 +88,9 @@ impl SqsRecord {
 
     /// Handles the message; answers its id if it is to come again.
     async fn handle(&self, runtime: &Runtime, queues: [&SqsQueue; 2]) -> Option<SqsFailure> {
-        let Fate::Again { after_s } = self.message().handle(runtime).await else {
+        let [resume, _] = queues;
+        let message = self.message(resume.large());
+        let Fate::Again { after_s } = message.handle(runtime).await else {
             return None;
         };
         // Without this it comes back when the queue's visibility timeout is over, which is long.
@@ -136,6 +140,7 @@ pub async fn handle_messages(
     let id = event.get("id").and_then(Value::as_str).unwrap_or("event");
     let body = event.to_string();
     let alone = QueueMessage {
+        large: function.messaging().resume.large(),
         id,
         body: &body,
         receives: 1,

@@ -51,6 +51,7 @@ impl Runtime {
             span: self.invocation().span,
             hops: message.hops.saturating_add(1),
         })
+        .with_cause(&message.id)
     }
 
     /// A message that follows from the work at hand.

@@ -21,6 +21,8 @@ use crate::port::{DefinitionChanged, Measure, Metric, Ports};
 pub struct Runtime {
     inner: Arc<Inner>,
     invocation: Invocation,
+    /// The message that led to the work at hand; only where somebody watches.
+    cause: Option<Arc<str>>,
 }
 
 struct Inner {
@@ -59,6 +61,7 @@ impl Runtime {
         Self {
             inner: Arc::new(inner),
             invocation: Invocation::default(),
+            cause: None,
         }
     }
 
@@ -114,6 +117,21 @@ impl Runtime {
         Self {
             inner: Arc::clone(&self.inner),
             invocation,
+            cause: self.cause.clone(),
+        }
+    }
+
+    /// The id of the message that led to the work at hand.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// Notes it, where somebody watches.
+    pub(crate) fn with_cause(self, message: &str) -> Self {
+        let is_watched = self.inner.ports.observer.is_some();
+        Self {
+            cause: is_watched.then(|| message.into()),
+            ..self
         }
     }
 

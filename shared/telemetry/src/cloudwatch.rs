@@ -151,7 +151,7 @@ mod tests {
         let lines = lines(&[
             (Metric::InstancesStarted, 1),
             (Metric::InstancesStarted, 1),
-            (Metric::InstancesActive, -1),
+            (Metric::InstancesActiveChange, -1),
             (Metric::BurstMs, 3),
             (Metric::BurstMs, 4),
         ]);
@@ -160,7 +160,7 @@ mod tests {
         };
         check(line);
         assert_eq!(line["InstancesStarted"], 2);
-        assert_eq!(line["InstancesActive"], -1);
+        assert_eq!(line["InstancesActiveChange"], -1);
         assert_eq!(line["BurstMs"], json!([3, 4]));
         assert_eq!(line["Function"], "resume");
         assert!(line.get("LeaseWaitMs").is_none());

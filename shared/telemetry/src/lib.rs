@@ -1,5 +1,5 @@
 //! What operators see of a node: its measures, counted here and printed as Prometheus text or as lines that
-//! CloudWatch turns into metrics, and its log.
+//! CloudWatch turns into metrics, its log, and its bursts as spans for OpenTelemetry.
 //!
 //! What is measured is the runtime's business (`dormouse_runtime::port::Metric`); this crate only adds up.
 
@@ -7,7 +7,9 @@ mod cloudwatch;
 mod log;
 mod prometheus;
 mod registry;
+mod spans;
 
 pub use cloudwatch::CloudWatchLines;
 pub use log::{LogFormat, UnknownLogFormat, begin_log, log_to};
 pub use registry::Registry;
+pub use spans::{Collector, Spans};

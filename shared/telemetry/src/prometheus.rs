@@ -76,8 +76,8 @@ fn name(metric: Metric) -> String {
 
 fn help(metric: Metric) -> &'static str {
     match metric {
-        Metric::InstancesActive => {
-            "Instances that began less those that ended, since this node began; add up all nodes."
+        Metric::InstancesActiveChange => {
+            "Instances that began less those that ended since this node began, so below zero after a restart."
         }
         Metric::InstancesStarted => "Instances that were started.",
         Metric::InstancesCompleted => "Instances that finished.",
@@ -114,7 +114,7 @@ mod tests {
         let registry = Registry::new();
         for (metric, value) in [
             (Metric::InstancesStarted, 2),
-            (Metric::InstancesActive, -1),
+            (Metric::InstancesActiveChange, -1),
             (Metric::LeaseWaitMs, 3),
             (Metric::LeaseWaitMs, 90_000),
         ] {
@@ -124,7 +124,7 @@ mod tests {
         for line in [
             "# TYPE dormouse_instances_started_total counter",
             "dormouse_instances_started_total 2",
-            "dormouse_instances_active -1",
+            "dormouse_instances_active_change -1",
             "# TYPE dormouse_lease_wait_seconds histogram",
             "dormouse_lease_wait_seconds_bucket{le=\"0.002\"} 0",
             "dormouse_lease_wait_seconds_bucket{le=\"0.005\"} 1",

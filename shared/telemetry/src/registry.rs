@@ -96,14 +96,14 @@ mod tests {
     fn numbers_add_up_and_durations_fall_into_the_bucket_that_covers_them() {
         let registry = Registry::new();
         let record = |metric, value| registry.record(Measure { metric, value });
-        record(Metric::InstancesActive, 1);
-        record(Metric::InstancesActive, -3);
+        record(Metric::InstancesActiveChange, 1);
+        record(Metric::InstancesActiveChange, -3);
         record(Metric::OutboxDelivered, 4);
         record(Metric::OutboxDelivered, -9);
         for ms in [0, 1, 2, 60_000, 60_001, -5] {
             record(Metric::BurstMs, ms);
         }
-        assert_eq!(registry.sum(Metric::InstancesActive), -2);
+        assert_eq!(registry.sum(Metric::InstancesActiveChange), -2);
         assert_eq!(registry.sum(Metric::OutboxDelivered), 4);
         let bursts = registry.total(Metric::BurstMs);
         assert_eq!((bursts.sum, bursts.count), (120_004, 6));

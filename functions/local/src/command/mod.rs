@@ -15,6 +15,7 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod task;
+mod traces;
 pub(crate) mod validate;
 pub(crate) mod verify;
 

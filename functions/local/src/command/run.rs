@@ -101,6 +101,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
             Reach::Public
         },
         observer: Some(Arc::clone(narrator) as _),
+        traces: None,
     })
     .await
 }

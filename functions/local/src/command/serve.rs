@@ -13,6 +13,7 @@ use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
 use super::place::PlaceArgs;
+use super::traces::TracesArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::retention::RetentionArgs;
@@ -73,6 +74,8 @@ pub(crate) struct ServeArgs {
         default_value = "text"
     )]
     log_format: LogFormat,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 /// Serves until it is asked to stop.
@@ -106,6 +109,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         retention: args.retention.read(),
         webhook: args.webhook.read()?,
         observer: (!args.quiet).then(|| Arc::new(console) as _),
+        traces: args.traces.collector(),
     })
     .await?;
     // The first credentials of a table that many share are not for whoever reads the first one's log.

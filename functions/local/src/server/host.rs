@@ -10,12 +10,13 @@ use dormouse_embedded::{
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Broadcast, Clock, HttpCaller, Metrics, Observer, Ports};
 use dormouse_runtime::{Retention, Runtime, RuntimeConfig};
-use dormouse_telemetry::Registry;
+use dormouse_telemetry::{Collector, Registry};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::storage::{Place, Storage};
+use super::traces;
 use super::webhook_bus::{Webhook, WebhookBus};
 use crate::failure::Failure;
 
@@ -36,6 +37,8 @@ pub(crate) struct HostConfig {
     pub(crate) webhook: Option<Webhook>,
     /// Who hears what workflows write and do.
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// Where spans go. `None`: nobody wants them.
+    pub(crate) traces: Option<Collector>,
 }
 
 /// Nodes over one table. Timers fire and sweeps go on until it is closed.
@@ -61,6 +64,13 @@ impl Host {
 
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
+        let mut observer = config.observer;
+        if let Some(collector) = config.traces {
+            let spans = traces::spans(collector);
+            tasks.spawn(traces::run(Arc::clone(&spans), stopped.clone()));
+            let also = observer.into_iter().chain([spans as Arc<dyn Observer>]);
+            observer = Some(Arc::new(also.collect::<Vec<_>>()));
+        }
         let (mut nodes, mut registries) = (Vec::new(), Vec::new());
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {
             let others = config.nodes > 1;
@@ -73,7 +83,7 @@ impl Host {
                 queue: None,
                 bus: None,
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
-                observer: config.observer.clone(),
+                observer: observer.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {

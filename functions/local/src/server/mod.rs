@@ -11,6 +11,7 @@ mod listener;
 mod remote;
 mod signal;
 mod storage;
+mod traces;
 mod webhook_bus;
 
 pub(crate) use console::{Console, Spoken};

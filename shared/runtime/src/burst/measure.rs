@@ -1,11 +1,11 @@
-//! What a burst reports of itself: instances that began and ended, how long it took, how long it held its lease.
+//! What a burst reports of itself: what it commits, instances that began and ended, how long it took, how long it held its lease.
 
 use dormouse_engine::instance::SubStatus;
 use dormouse_engine::step::Transition;
 use dormouse_engine::time::Timestamp;
 
 use super::Burst;
-use crate::port::Metric;
+use crate::port::{Happened, Metric};
 
 /// What the measures of a burst depend on.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl Burst<'_> {
         let is_active = !transition.instance.is_ended();
         if is_active != self.since.is_active {
             let more = if is_active { 1 } else { -1 };
-            runtime.record(Metric::InstancesActive, more);
+            runtime.record(Metric::InstancesActiveChange, more);
         }
         self.since.is_active = is_active;
         if is_active {
@@ -50,6 +50,27 @@ impl Burst<'_> {
             | SubStatus::Suspended => Metric::InstancesCompleted,
         };
         runtime.record(ended, 1);
+    }
+
+    /// Tells whoever watches what a commit has made true.
+    pub(super) fn tell_observer(&mut self, transition: &Transition) {
+        let runtime = self.runtime;
+        let (Some(observer), Some(lease)) = (&runtime.ports().observer, &self.lease) else {
+            return;
+        };
+        let at = runtime.now();
+        observer.happened(Happened {
+            tenant: self.tenant,
+            instance: &transition.instance,
+            commit: lease.head().commit,
+            graph: &self.runnable.graph,
+            lines: &transition.lines,
+            journal: &transition.journal,
+            since: self.last,
+            at,
+            cause: runtime.cause(),
+        });
+        self.last = at;
     }
 
     /// Reports how long it took. To be called once its last commit is done.

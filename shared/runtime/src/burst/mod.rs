@@ -26,7 +26,6 @@ use crate::config::Delivery;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::parcel::Parcel;
-use crate::port::Happened;
 use crate::report::BurstReport;
 use crate::runtime::Runtime;
 
@@ -52,6 +51,8 @@ pub(crate) struct Burst<'a> {
     pub(crate) buffers: Option<String>,
     has_http_request: bool,
     began: Timestamp,
+    /// When its last commit was done, or when it began.
+    last: Timestamp,
     pub(crate) since: Since,
     /// Activities that ran since the instance last waited.
     activities: u64,
@@ -74,6 +75,7 @@ impl<'a> Burst<'a> {
         has_http_request: bool,
         activities: u64,
     ) -> Self {
+        let began = runtime.now();
         Self {
             runtime,
             tenant,
@@ -81,7 +83,8 @@ impl<'a> Burst<'a> {
             lease: None,
             buffers: None,
             has_http_request,
-            began: runtime.now(),
+            began,
+            last: began,
             since: Since {
                 leased: None,
                 is_active: false,
@@ -170,16 +173,7 @@ impl<'a> Burst<'a> {
         for timer in &composed.timers {
             ports.scheduler.committed(timer);
         }
-        if let (Some(observer), Some(lease)) = (&ports.observer, &self.lease) {
-            observer.happened(Happened {
-                tenant: self.tenant,
-                instance: &transition.instance,
-                commit: lease.head().commit,
-                graph: &self.runnable.graph,
-                lines: &transition.lines,
-                journal: &transition.journal,
-            });
-        }
+        self.tell_observer(transition);
         self.activities += transition.activities;
         self.lines.extend(transition.lines.iter().cloned());
         if transition.response.is_some() {

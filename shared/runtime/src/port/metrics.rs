@@ -3,8 +3,9 @@
 /// What a number is about. The names are stable: dashboards and alarms rest on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
-    /// Instances that began less those that ended.
-    InstancesActive,
+    /// Instances that began less those that ended. How many there are is the sum over all nodes and all time, which no
+    /// node knows by itself.
+    InstancesActiveChange,
     /// Instances that were started.
     InstancesStarted,
     /// Instances that finished.
@@ -59,7 +60,7 @@ pub enum MetricKind {
 impl Metric {
     /// Every metric, in the order in which they are printed.
     pub const EVERY: [Self; 20] = [
-        Self::InstancesActive,
+        Self::InstancesActiveChange,
         Self::InstancesStarted,
         Self::InstancesCompleted,
         Self::InstancesFaulted,
@@ -85,7 +86,7 @@ impl Metric {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::InstancesActive => "InstancesActive",
+            Self::InstancesActiveChange => "InstancesActiveChange",
             Self::InstancesStarted => "InstancesStarted",
             Self::InstancesCompleted => "InstancesCompleted",
             Self::InstancesFaulted => "InstancesFaulted",
@@ -112,7 +113,7 @@ impl Metric {
     #[must_use]
     pub fn kind(self) -> MetricKind {
         match self {
-            Self::InstancesActive => MetricKind::Gauge,
+            Self::InstancesActiveChange => MetricKind::Gauge,
             Self::BurstMs | Self::LeaseWaitMs | Self::LeaseHeldMs | Self::TimerLatenessMs => {
                 MetricKind::Duration
             }

@@ -45,7 +45,7 @@ async fn an_instance_is_counted_when_it_begins_and_when_it_ends() {
     node.started("short").await;
     let numbers = &world.numbers;
     assert_eq!(numbers.sum(Metric::InstancesStarted), 3);
-    assert_eq!(numbers.sum(Metric::InstancesActive), 2);
+    assert_eq!(numbers.sum(Metric::InstancesActiveChange), 2);
     assert_eq!(numbers.sum(Metric::TimersScheduled), 2);
     assert_eq!(numbers.sum(Metric::InstancesCompleted), 1);
 
@@ -53,7 +53,7 @@ async fn an_instance_is_counted_when_it_begins_and_when_it_ends() {
     node.cancel(&world.tenant, &id).await.unwrap();
     wait_ms(33_000).await;
     assert_eq!(node.fire_due().await, 1);
-    assert_eq!(numbers.sum(Metric::InstancesActive), 0);
+    assert_eq!(numbers.sum(Metric::InstancesActiveChange), 0);
     assert_eq!(numbers.sum(Metric::InstancesCancelled), 1);
     assert_eq!(numbers.sum(Metric::InstancesCompleted), 2);
     assert_eq!(numbers.of(Metric::TimersFired), [1]);

@@ -1,0 +1,33 @@
+//! The options that say where spans go.
+
+use clap::Args;
+use dormouse_telemetry::Collector;
+
+/// Where spans go.
+#[derive(Debug, Args)]
+pub(super) struct TracesArgs {
+    /// Send a span for each burst to the OpenTelemetry collector at this address (OTLP over HTTP), like
+    /// http://localhost:4318
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    traces: Option<String>,
+    /// Headers for the collector: name=value,name=value
+    #[arg(
+        long,
+        value_name = "HEADERS",
+        env = "OTEL_EXPORTER_OTLP_HEADERS",
+        hide_env_values = true,
+        default_value = ""
+    )]
+    traces_headers: String,
+}
+
+impl TracesArgs {
+    pub(super) fn collector(&self) -> Option<Collector> {
+        let endpoint = self.traces.clone().filter(|url| !url.is_empty())?;
+        Some(Collector {
+            endpoint,
+            headers: self.traces_headers.clone(),
+            service: "dormouse".to_owned(),
+        })
+    }
+}
