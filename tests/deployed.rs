@@ -1,6 +1,6 @@
 //! template.yaml, deployed to an emulator of AWS by its script, and three containers over its table and its bucket:
-//! what is published at one runs at all, what one begins another one ends, and none calls what the stack's policy for
-//! containers does not allow. Run alone by `cargo test -p dormouse --features aws --test deployed`.
+//! what is published at one runs at all, what one begins another one ends, none calls what the stack's policy for
+//! containers does not allow, and the doctor finds and mends what is lost. Run alone by `cargo test -p dormouse --features aws --test deployed`.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,6 +13,8 @@
 
 #[path = "deployed/container.rs"]
 mod container;
+#[path = "deployed/doctor.rs"]
+mod doctor;
 
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -124,6 +126,18 @@ fn large_states_are_kept(cloud: &Cloud, containers: &[Container]) -> Result<()> 
     Ok(())
 }
 
+/// A wait of days, for the doctor.
+fn a_far_timer_is_set(containers: &[Container]) -> Result<()> {
+    let mut first = containers[0].client();
+    publish(
+        &mut first,
+        &workflow("far", sequence([delay("3.00:00:00")])),
+    )?;
+    let id = start(&mut first, "far")?;
+    ensure!(look(&mut first, &id)?["subStatus"] == "Suspended");
+    Ok(())
+}
+
 /// The policy that the stack makes for containers.
 fn nothing_else_is_called(cloud: &Cloud) -> Result<()> {
     let template = Template::read();
@@ -151,6 +165,8 @@ fn three_containers_over_a_deployed_stack_work_as_one() -> Result<()> {
     changes_reach_all(&containers)?;
     one_begins_another_ends(&cloud, &containers)?;
     large_states_are_kept(&cloud, &containers)?;
+    a_far_timer_is_set(&containers)?;
+    doctor::what_is_lost_is_found_and_mended(binary, &cloud)?;
     for container in containers {
         let ended = container.stop()?;
         ensure!(ended.success(), "{ended}");

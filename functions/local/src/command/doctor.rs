@@ -1,62 +1,57 @@
 //! `dormouse doctor`
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use dormouse_egress::{Egress, EgressConfig, Reach};
-use dormouse_embedded::{FileBlobs, SystemClock, TableScheduler, TokioBackground};
+use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::Ports;
+use dormouse_runtime::port::{Clock, Ports};
 use dormouse_runtime::{ExaminationReport, Examined, Found, Runtime, RuntimeConfig};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
 use dormouse_store::examine::Kind;
 use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tracing::level_filters::LevelFilter;
 
+use super::place::PlaceArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
-use crate::server::open_table;
+use crate::server::{Place, Storage};
 use crate::text_table::TextTable;
 
-/// What to examine.
+/// What to examine. Over a data folder no server may be running; a DynamoDB table may be in use.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The data folder; no server may be running over it
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "DORMOUSE_DATA",
-        default_value = "dormouse-data"
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    place: PlaceArgs,
     /// Mend what is wrong, as far as that is possible
     #[arg(long)]
     fix: bool,
 }
 
-/// Examines a data folder. The exit code says whether anything is wrong that was not mended.
+/// Examines a data folder or a table. The exit code says whether anything is wrong that was not mended.
 pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::ERROR, LogFormat::Text);
-    if !args.data.is_dir() {
-        let message = format!("there is no data folder at {}", args.data.display());
+    let place = args.place.place()?;
+    if let Place::Folder { data, .. } = &place
+        && !data.is_dir()
+    {
+        let message = format!("there is no data folder at {}", data.display());
         return Err(Failure::new(Exit::BadInput, "noFolder", message)
             .help("name it with --data DIR or DORMOUSE_DATA"));
     }
-    let table = Arc::new(open_table(&args.data, None)?);
-    let blobs = Arc::new(FileBlobs::new(&args.data));
-    let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded());
-    let store = store.with_blobs(Arc::clone(&blobs) as _);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let storage = Storage::open(&place, &clock).await?;
     let background = TokioBackground::new(Handle::current());
-    let runtime = quiet_runtime(store, &background);
+    let runtime = examiner(&storage, &background);
+    let has_schedules = storage.remote.as_ref().is_some_and(|r| r.has_schedules());
     let examined = Examined {
-        table: &*table,
-        blobs: Some(&*blobs),
-        has_timers: true,
+        table: &*storage.scan,
+        blobs: storage.blobs.as_deref(),
+        has_timers: !has_schedules,
         repairs: args.fix,
     };
     let report = runtime.examine(examined).await;
@@ -70,7 +65,28 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
 
 /// A runtime that serves nobody: no timer fires and nothing is swept unless that is asked for.
 pub(super) fn quiet_runtime(store: Store, background: &TokioBackground) -> Runtime {
-    let ports = Ports {
+    let ports = quiet_ports(&store, background);
+    Runtime::new(store, ports, expressions(), RuntimeConfig::server("doctor"))
+}
+
+/// The same over a place, with what it has besides its table: what is mended goes on its way.
+fn examiner(storage: &Storage, background: &TokioBackground) -> Runtime {
+    let store = storage.store.clone();
+    let mut ports = quiet_ports(&store, background);
+    ports.scheduler = Arc::new(storage.scheduler.clone());
+    if let Some(remote) = &storage.remote {
+        remote.fill(&mut ports);
+    }
+    let node = format!("doctor-{:08x}", ports.clock.random() >> 32);
+    let config = RuntimeConfig {
+        lease_ms: storage.lease_ms,
+        ..RuntimeConfig::server(node)
+    };
+    Runtime::new(store, ports, expressions(), config)
+}
+
+fn quiet_ports(store: &Store, background: &TokioBackground) -> Ports {
+    Ports {
         clock: Arc::new(SystemClock),
         background: Arc::new(background.clone()),
         scheduler: Arc::new(TableScheduler::new(store.clone())),
@@ -80,9 +96,11 @@ pub(super) fn quiet_runtime(store: Store, background: &TokioBackground) -> Runti
         broadcast: None,
         observer: None,
         metrics: None,
-    };
-    let expressions = Arc::new(Expressions::new(Limits::default()));
-    Runtime::new(store, ports, expressions, RuntimeConfig::server("doctor"))
+    }
+}
+
+fn expressions() -> Arc<Expressions> {
+    Arc::new(Expressions::new(Limits::default()))
 }
 
 fn tell(report: &ExaminationReport, fixes: bool, screen: &Screen) -> Exit {
@@ -99,6 +117,7 @@ fn tell(report: &ExaminationReport, fixes: bool, screen: &Screen) -> Exit {
         "items": report.items,
         "instances": report.instances,
         "running": report.running,
+        "timersSet": report.timers_set,
         "found": report.found.iter().map(found).collect::<Vec<_>>(),
         "left": left,
     }));
@@ -117,6 +136,12 @@ fn tell(report: &ExaminationReport, fixes: bool, screen: &Screen) -> Exit {
         table.row([String::new(), state, about]);
     }
     screen.table(&table);
+    if report.timers_set > 0 {
+        let set = report.timers_set;
+        screen.line(format!(
+            "{set} schedules were set again; those that were there stay as they are."
+        ));
+    }
     screen.line(match (report.found.len(), left, fixes) {
         (0, ..) => "Nothing is wrong.".to_owned(),
         (all, 0, _) => format!("{all} found, all of them mended."),

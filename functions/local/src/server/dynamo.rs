@@ -8,6 +8,7 @@ use dormouse_aws::s3_blobs::S3Blobs;
 use dormouse_embedded::TableScheduler;
 use dormouse_runtime::port::Clock;
 use dormouse_store::Store;
+use dormouse_store::blobs::ListBlobs;
 use dormouse_store::config::StoreConfig;
 
 use super::remote::AwsRemote;
@@ -39,18 +40,23 @@ pub(super) async fn open(
             false => failure.help("--create-table makes a table that is missing"),
         }
     })?;
-    let mut store = Store::new(Arc::new(table), StoreConfig::dynamo());
+    let table = Arc::new(table);
+    let mut store = Store::new(Arc::clone(&table) as _, StoreConfig::dynamo());
+    let mut listed: Option<Arc<dyn ListBlobs>> = None;
     if let Some(bucket) = bucket {
         let blobs = S3Blobs::new(&config, bucket);
         blobs
             .ready()
             .await
             .map_err(|error| Failure::new(Exit::Storage, "bucketUnusable", error.to_string()))?;
-        store = store.with_blobs(Arc::new(blobs));
+        store = store.with_blobs(Arc::new(blobs.clone()));
+        listed = Some(Arc::new(blobs));
     }
     Ok(Storage {
         scheduler: TableScheduler::shared(store.clone(), clock.random()),
         store,
+        scan: table,
+        blobs: listed,
         lease_ms: LEASE_MS,
         embedded: None,
         remote: Some(Box::new(remote)),

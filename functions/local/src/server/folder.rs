@@ -17,7 +17,7 @@ use crate::failure::Failure;
 const LEASE_MS: i64 = 5_000;
 
 /// Opens the table of a data folder; both are created where they are missing.
-pub(crate) fn table(folder: &Path, size_bytes_max: Option<u64>) -> Result<EmbeddedTable, Failure> {
+fn table(folder: &Path, size_bytes_max: Option<u64>) -> Result<EmbeddedTable, Failure> {
     EmbeddedTable::open_with(folder, Options { size_bytes_max }).map_err(|error| {
         let (exit, code) = match &error {
             TableError::InUse(_) => (Exit::Conflict, "folderInUse"),
@@ -40,13 +40,16 @@ pub(super) fn open(
     clock: &dyn Clock,
 ) -> Result<Storage, Failure> {
     let table = Arc::new(table(folder, size_bytes_max)?);
+    let blobs = Arc::new(FileBlobs::new(folder));
     let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
-        .with_blobs(Arc::new(FileBlobs::new(folder)))
+        .with_blobs(Arc::clone(&blobs) as _)
         // The folder's lock says that whoever had it before is gone.
         .with_epoch(&format!("{:016x}", clock.random()));
     Ok(Storage {
         scheduler: TableScheduler::new(store.clone()),
         store,
+        scan: Arc::clone(&table) as _,
+        blobs: Some(blobs),
         lease_ms: LEASE_MS,
         embedded: Some(table),
         remote: None,

@@ -16,9 +16,8 @@ mod webhook_bus;
 
 pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
-pub(crate) use folder::table as open_table;
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
 pub(crate) use signal::{Stop, stop_signal};
-pub(crate) use storage::{Place, open_store};
+pub(crate) use storage::{Place, Storage, open_store};
 pub(crate) use webhook_bus::WebhookArgs;

@@ -65,6 +65,10 @@ impl Scheduler for NewAndOld {
 }
 
 impl Remote for AwsRemote {
+    fn has_schedules(&self) -> bool {
+        self.deployment.messaging.is_some()
+    }
+
     fn fill(&self, ports: &mut Ports) {
         if let Some(messaging) = &self.deployment.messaging {
             ports.scheduler = Arc::new(NewAndOld {

@@ -7,6 +7,8 @@ use dormouse_embedded::{EmbeddedTable, SystemClock, TableScheduler};
 use dormouse_runtime::Runtime;
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_store::Store;
+use dormouse_store::blobs::ListBlobs;
+use dormouse_store::scan::Scan;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -34,19 +36,26 @@ pub(crate) enum Place {
 }
 
 /// An open place.
-pub(super) struct Storage {
-    pub(super) store: Store,
-    pub(super) scheduler: TableScheduler,
+pub(crate) struct Storage {
+    pub(crate) store: Store,
+    pub(crate) scheduler: TableScheduler,
+    /// The store's table, for whoever reads all of it.
+    pub(crate) scan: Arc<dyn Scan>,
+    /// The store's large values, likewise.
+    pub(crate) blobs: Option<Arc<dyn ListBlobs>>,
     /// How long a lease is, in ms.
-    pub(super) lease_ms: i64,
+    pub(crate) lease_ms: i64,
     /// The table, if it lies in this process.
     pub(super) embedded: Option<Arc<EmbeddedTable>>,
     /// What else there is, if the table is far away.
-    pub(super) remote: Option<Box<dyn Remote>>,
+    pub(crate) remote: Option<Box<dyn Remote>>,
 }
 
 /// What a deployment has besides its table.
-pub(super) trait Remote: Send + Sync {
+pub(crate) trait Remote: Send + Sync {
+    /// Whether timers are set as schedules, and not in the table.
+    fn has_schedules(&self) -> bool;
+
     /// Puts what there is behind the ports of a node.
     fn fill(&self, ports: &mut Ports);
 
@@ -56,7 +65,7 @@ pub(super) trait Remote: Send + Sync {
 
 impl Storage {
     /// Opens a place.
-    pub(super) async fn open(place: &Place, clock: &Arc<dyn Clock>) -> Result<Self, Failure> {
+    pub(crate) async fn open(place: &Place, clock: &Arc<dyn Clock>) -> Result<Self, Failure> {
         match place {
             Place::Folder { data, bytes_max } => folder::open(data, *bytes_max, &**clock),
             Place::Dynamo {
