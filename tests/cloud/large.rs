@@ -1,0 +1,50 @@
+//! States that the table does not hold.
+
+use anyhow::{Result, ensure};
+use dormouse_tests::cloud::{Cloud, said};
+use dormouse_tests::primitives::{event, sequence, set, write};
+use dormouse_tests::{activity, js, workflow};
+use serde_json::json;
+
+/// A megabyte that does not get smaller by compression waits for an event, and is there when it comes.
+pub(super) fn a_large_state_lies_in_the_bucket(cloud: &Cloud) -> Result<()> {
+    // Digits of a generator of pseudo-random numbers: a megabyte in which nothing repeats.
+    let digits = "let x = 1, s = []; for (let i = 0; i < 100000; i++) { \
+        x = (x * 48271) % 2147483647; s.push(x.toString(36)); } return s.join('');";
+    let steps = [
+        set("Large", js(digits)),
+        event("GoOn"),
+        set("Size", js("return getLarge().length;")),
+        write(js("return String(getSize());")),
+    ];
+    let large = workflow("large", sequence(steps))
+        .variable("Large", "String", "")
+        .variable("Size", "Int32", 0);
+    cloud.publish(large.json())?;
+    let id = cloud.start("large", &json!({}))?;
+    cloud.until_is(&id, "Suspended")?;
+    let sent = cloud.ask("POST", "/elsa/api/events/GoOn/trigger", Some(&json!({})))?;
+    ensure!(sent.is_success(), "{}", said(&sent));
+    cloud.until_is(&id, "Finished")?;
+    let calls = cloud.recorder.calls();
+    let by = |action: &str| calls.iter().any(|(_, called)| called == action);
+    ensure!(by("s3:PutObject") && by("s3:GetObject"), "{calls:?}");
+    let path = format!("/elsa/api/workflow-instances/{id}");
+    let deleted = cloud.ask("DELETE", &path, None)?;
+    ensure!(deleted.is_success(), "{}", said(&deleted));
+    Ok(())
+}
+
+/// An event of a megabyte and a half, which no queue takes, is there in full where it was waited for.
+pub(super) fn a_large_message_lies_in_the_bucket(cloud: &Cloud) -> Result<()> {
+    let length = activity("Elsa.SetName").input("value", js("String(getLastResult().length)"));
+    cloud.publish(workflow("weighs", sequence([event("Bring"), length])).json())?;
+    let id = cloud.start("weighs", &json!({}))?;
+    cloud.until_is(&id, "Suspended")?;
+    let body = json!({ "input": "x".repeat(1_500_000) });
+    let sent = cloud.ask("POST", "/elsa/api/events/Bring/trigger", Some(&body))?;
+    ensure!(sent.is_success(), "{}", said(&sent));
+    let ended = cloud.until_is(&id, "Finished")?;
+    ensure!(ended["name"] == "1500000", "{ended}");
+    Ok(())
+}
