@@ -1,7 +1,8 @@
 //! The whole product on an emulator of AWS: template.yaml, deployed by its script, with the real functions behind it.
 //!
 //! One test, because one deployment serves it all, and because what the functions called on the whole way is compared
-//! with their policies at its end. Run alone by `cargo build --workspace --bins --features dormouse/aws` and then
+//! with their policies at its end. It wants the programs to be built: run it alone by
+//! `cargo build --workspace --bins --test cloud --features dormouse-tests/aws,dormouse/aws` and then
 //! `cargo test -p dormouse-tests --features aws --test cloud`. `DORMOUSE_PROGRAMS` names another folder of programs.
 
 #![allow(

@@ -42,7 +42,7 @@ fn bucket(deployment: &Deployment) -> S3Blobs {
 async fn received(deployment: &Deployment, url: &str) -> Result<String> {
     let received = deployment.receive(url, 20).await?;
     let [one] = received.as_slice() else {
-        panic!("one message: {received:?}");
+        return Err(anyhow!("one message: {received:?}"));
     };
     Ok(one.body().context("a body")?.to_owned())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use dormouse_tests::cloud::{Cloud, said};
 use dormouse_tests::primitives::{
-    delay, dispatch, endpoint, event, respond, sequence, task, write,
+    delay, dispatch, endpoint, event, fork, respond, sequence, task, write,
 };
 use dormouse_tests::{activity, workflow};
 use serde_json::{Value, json};
@@ -74,15 +74,9 @@ pub(super) fn from_a_request_over_all_waits_to_the_end(cloud: &Cloud) -> Result<
 /// A delay of days is a schedule of the stack's group, is set again when it is lost, and goes with its instance.
 pub(super) fn far_away_timers_are_schedules(cloud: &Cloud, binary: &Path) -> Result<()> {
     let group = cloud.output("ScheduleGroupName");
-    let names = || -> Result<Vec<String>> {
-        let listed = cloud.schedules("GET", &format!("/schedules?ScheduleGroup={group}"))?;
-        let schedules = listed["Schedules"].as_array().into_iter().flatten();
-        let names = schedules.filter_map(|schedule| schedule["Name"].as_str());
-        Ok(names.map(str::to_owned).collect())
-    };
     cloud.publish(workflow("reminder", sequence([delay("3.00:00:00")])).json())?;
     let id = cloud.start("reminder", &json!({}))?;
-    let made = names()?;
+    let made = schedules(cloud)?;
     ensure!(made.len() == 1, "{made:?}");
     let path = format!("/schedules/{}?groupName={group}", made[0]);
     let schedule = cloud.schedules("GET", &path)?;
@@ -96,23 +90,84 @@ pub(super) fn far_away_timers_are_schedules(cloud: &Cloud, binary: &Path) -> Res
     ensure!(*kept == cloud.output("UndeliveredQueueArn"), "{target}");
     // Somebody deletes it; the doctor sets it again.
     cloud.schedules("DELETE", &path)?;
-    ensure!(names()?.is_empty(), "it is deleted");
+    ensure!(schedules(cloud)?.is_empty(), "it is deleted");
     let examined = Command::new(binary)
         .args(["doctor", "--json", "--fix", "--table", "dynamodb"])
         .envs(cloud.variables())
         .env("AWS_ENDPOINT_URL", cloud.server.endpoint())
         .output()?;
     let report: Value = serde_json::from_slice(&examined.stdout)?;
-    ensure!(report["timersSet"] == 1 && report["left"] == 0, "{report:#}");
-    ensure!(names()? == made, "{made:?}");
+    ensure!(
+        report["timersSet"] == 1 && report["left"] == 0,
+        "{report:#}"
+    );
+    ensure!(schedules(cloud)? == made, "{made:?}");
 
+    cancel(cloud, &id)?;
+    cloud.until("the schedule is gone", || {
+        Ok(schedules(cloud)?.is_empty().then_some(()))
+    })
+}
+
+/// Deadlines that are not needed any more go, and new ones come, whichever function carries the instance on: the API
+/// begins, a timer ends the first wait, an event the second, and somebody cancels the third.
+pub(super) fn deadlines_come_and_go(cloud: &Cloud) -> Result<()> {
+    let until = |what| fork("WaitAny", [what, delay("3.00:00:00")]);
+    let steps = [
+        until(delay("00:00:01")),
+        until(event("Now")),
+        delay("2.00:00:00"),
+    ];
+    cloud.publish(workflow("deadlines", sequence(steps)).json())?;
+    let id = cloud.start("deadlines", &json!({}))?;
+    until_it_waits(cloud, &id, "Event")?;
+    put_event(cloud, "Now", &json!({}))?;
+    cloud.until("the last wait", || {
+        let waits = cloud.instance(&id)?["workflowState"]["bookmarks"].clone();
+        Ok((!waits.to_string().contains("Event")).then_some(()))
+    })?;
+    cancel(cloud, &id)?;
+    cloud.until("every schedule is gone", || {
+        Ok(schedules(cloud)?.is_empty().then_some(()))
+    })
+}
+
+/// What comes before anybody waits for it is kept, by whichever function finds that nobody does.
+pub(super) fn early_events_are_kept(cloud: &Cloud) -> Result<()> {
+    for (name, mode) in [("First", "Asynchronous"), ("Second", "Synchronous")] {
+        let path = format!("/elsa/api/events/{name}/trigger");
+        let body = json!({ "workflowExecutionMode": mode });
+        let sent = cloud.ask("POST", &path, Some(&body))?;
+        ensure!(sent.is_success(), "{}", said(&sent));
+    }
+    // The other one's message has long been handled when a start, a delay and a timer have been.
+    let steps = [
+        delay("00:00:02"),
+        event("First"),
+        event("Second"),
+        write("both"),
+    ];
+    cloud.publish(workflow("late", sequence(steps)).json())?;
+    let id = cloud.start("late", &json!({}))?;
+    cloud.until_is(&id, "Finished")?;
+    Ok(())
+}
+
+fn cancel(cloud: &Cloud, id: &str) -> Result<()> {
     let path = format!("/elsa/api/cancel/workflow-instances/{id}");
     let cancelled = cloud.ask("POST", &path, Some(&json!({})))?;
     ensure!(cancelled.is_success(), "{}", said(&cancelled));
-    cloud.until_is(&id, "Cancelled")?;
-    cloud.until("the schedule is gone", || {
-        Ok(names()?.is_empty().then_some(()))
-    })
+    cloud.until_is(id, "Cancelled")?;
+    Ok(())
+}
+
+/// The names of the schedules of the stack's group.
+fn schedules(cloud: &Cloud) -> Result<Vec<String>> {
+    let group = cloud.output("ScheduleGroupName");
+    let listed = cloud.schedules("GET", &format!("/schedules?ScheduleGroup={group}"))?;
+    let schedules = listed["Schedules"].as_array().into_iter().flatten();
+    let names = schedules.filter_map(|schedule| schedule["Name"].as_str());
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Every two seconds an instance, by SQS delays, until the definition is retracted.

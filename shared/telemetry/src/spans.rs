@@ -65,12 +65,10 @@ impl Spans {
             return;
         }
         let count = spans.len();
-        match self.caller.call(&self.request(spans), SEND_MS).await {
-            Answer::Http { status, .. } if (200..300).contains(&status) => {}
-            answer => {
-                let answer = said(&answer);
-                tracing::warn!(count, answer, "the collector did not take the spans");
-            }
+        let answer = self.caller.call(&self.request(spans), SEND_MS).await;
+        if !matches!(answer, Answer::Http { status, .. } if (200..300).contains(&status)) {
+            let answer = said(&answer);
+            tracing::warn!(count, answer, "the collector did not take the spans");
         }
     }
 
@@ -110,7 +108,9 @@ fn said(answer: &Answer) -> String {
         Answer::Http { status, .. } => format!("status {status}"),
         Answer::FailedToConnect { message } | Answer::Refused { message } => message.clone(),
         Answer::TimedOut => "no answer in time".to_owned(),
-        other => format!("{other:?}"),
+        Answer::Executed { .. } | Answer::Found | Answer::NotStarted { .. } => {
+            "no answer of HTTP".to_owned()
+        }
     }
 }
 
