@@ -19,7 +19,7 @@ const OF_LAMBDA: [&str; 5] = [
 const IMPLIED: [&str; 2] = ["iam:PassRole", "s3:ListBucket"];
 
 /// Calls that do not happen on this way: who may make them, and what brings them about.
-const RARE: [(&str, &str, &str); 8] = [
+const RARE: [(&str, &str, &str); 9] = [
     (
         "dormouse-resume",
         "sns:Publish",
@@ -34,6 +34,11 @@ const RARE: [(&str, &str, &str); 8] = [
         "dormouse-timer",
         "sqs:ChangeMessageVisibility",
         "a timer that cannot be fired comes again",
+    ),
+    (
+        "dormouse-invalidation",
+        "dynamodb:Query",
+        "a workflow that another one uses, and that was not there when that was published, is looked for by its name",
     ),
     ("dormouse-timer", "sqs:GetQueueUrl", ORPHANS),
     ("dormouse-timer", "sqs:ListQueueTags", ORPHANS),
