@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use dormouse_tests::cloud::{Cloud, said};
 use dormouse_tests::primitives::{
     delay, dispatch, endpoint, event, fork, respond, sequence, task, write,
@@ -35,7 +35,8 @@ fn until_it_waits(cloud: &Cloud, id: &str, activity: &str) -> Result<Value> {
     })
 }
 
-/// Published, started by a request, it waits for a delay, an event from the bus, one from the API, and a task.
+/// Published, started by a request, it waits for a delay, an event from the bus, one from the API, a task, and a
+/// person with a link.
 pub(super) fn from_a_request_over_all_waits_to_the_end(cloud: &Cloud) -> Result<()> {
     let steps = [
         endpoint("orders", &["POST"]).trigger(),
@@ -44,7 +45,8 @@ pub(super) fn from_a_request_over_all_waits_to_the_end(cloud: &Cloud) -> Result<
         event("Paid"),
         event("Packed"),
         task("Ship"),
-        write("shipped"),
+        event("Received"),
+        write("done"),
     ];
     let tasks = Mailbox::open(cloud, "tasks", "TaskRequested")?;
     cloud.publish(workflow("order", sequence(steps)).json())?;
@@ -67,7 +69,30 @@ pub(super) fn from_a_request_over_all_waits_to_the_end(cloud: &Cloud) -> Result<
         let done = cloud.ask("POST", &path, Some(&json!({ "result": "sent" })))?;
         Ok(done.is_success().then_some(()))
     })?;
+    let bookmark = until_it_waits(cloud, &id, "Event")?;
+    answer_by_link(cloud, &id, bookmark["id"].as_str().unwrap_or_default())?;
     cloud.until_is(&id, "Finished")?;
+    Ok(())
+}
+
+/// A person without an account looks at a page, which changes nothing, and presses a button.
+fn answer_by_link(cloud: &Cloud, id: &str, bookmark: &str) -> Result<()> {
+    let path = format!("/elsa/api/workflow-instances/{id}/bookmarks/{bookmark}/links");
+    let made = cloud.ask("POST", &path, Some(&json!({ "outcomes": ["Yes", "No"] })))?;
+    ensure!(made.is_success(), "{}", said(&made));
+    let made = made.json();
+    let url = made["url"].as_str().unwrap_or_default();
+    let (_, secret) = url.split_once("/links/").context("a link")?;
+    let link = format!("/links/{secret}");
+    let page = cloud.ask("GET", &link, None)?;
+    ensure!(page.is_success(), "{}", said(&page));
+    ensure!(cloud.instance(id)?["subStatus"] == "Suspended");
+    let form = [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("origin", "null"),
+    ];
+    let pressed = cloud.send("POST", &link, &form, "outcome=0")?;
+    ensure!(pressed.is_success(), "{}", said(&pressed));
     Ok(())
 }
 

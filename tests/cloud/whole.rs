@@ -41,7 +41,7 @@ fn the_deployed_template_runs_workflows_from_their_publish_to_their_end() -> Res
     let told = |what: &str| eprintln!("{:6.1} s  {what}", begin.elapsed().as_secs_f64());
     told("deployed");
     ways::from_a_request_over_all_waits_to_the_end(&cloud)?;
-    told("request, delay, event, task: finished");
+    told("request, delay, event, task, link: finished");
     let binary = programs.join("dormouse");
     ways::far_away_timers_are_schedules(&cloud, &binary)?;
     told("a delay of days: scheduled, lost, set again, cancelled");

@@ -160,11 +160,26 @@ impl Cloud {
     ///
     /// No answer.
     pub fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Response> {
-        let path = format!("{}{path}", self.stage()?);
         let body = body.map(ToString::to_string).unwrap_or_default();
         let headers = [("content-type", "application/json")];
+        self.send(method, path, &headers, &body)
+    }
+
+    /// Sends any request to the API.
+    ///
+    /// # Errors
+    ///
+    /// No answer.
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<Response> {
+        let path = format!("{}{path}", self.stage()?);
         let mut client = Client::new(port(self.server.endpoint())?);
-        Ok(client.send(method, &path, &headers, body.as_bytes())?)
+        Ok(client.send(method, &path, headers, body.as_bytes())?)
     }
 
     /// Publishes a definition.
