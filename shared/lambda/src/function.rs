@@ -79,13 +79,13 @@ impl Function {
         begin_log(level(&environment.log), LogFormat::Json);
         let aws = AwsConfig::from_environment().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let deployment = Deployment::new(&aws, &environment, &clock);
+        let queues = environment.needed_queues()?;
+        let messaging = Messaging::new(&aws, queues, &clock, &deployment.large);
         let authentication = match kind {
             Kind::Requests => authentication(environment.needed_authentication()?)?,
             Kind::Messages => Authentication::closed(),
         };
-        let deployment = Deployment::new(&aws, &environment, &clock);
-        let queues = environment.needed_queues()?;
-        let messaging = Messaging::new(&aws, queues, &clock, &deployment.large);
         let spans = spans(&environment, name);
         let metrics = CloudWatchLines::new(environment.metrics_namespace, name);
         let metrics = Arc::new(metrics);
