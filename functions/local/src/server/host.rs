@@ -66,10 +66,7 @@ impl Host {
         let mut tasks = JoinSet::new();
         let mut observer = config.observer;
         if let Some(collector) = config.traces {
-            let spans = traces::spans(collector);
-            tasks.spawn(traces::run(Arc::clone(&spans), stopped.clone()));
-            let also = observer.into_iter().chain([spans as Arc<dyn Observer>]);
-            observer = Some(Arc::new(also.collect::<Vec<_>>()));
+            observer = Some(traces::begin(collector, observer, &mut tasks, &stopped));
         }
         let (mut nodes, mut registries) = (Vec::new(), Vec::new());
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {

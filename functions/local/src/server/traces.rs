@@ -4,20 +4,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_egress::{Egress, EgressConfig, Reach};
+use dormouse_runtime::port::Observer;
 use dormouse_telemetry::{Collector, Spans};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// How often they are sent.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Spans for a collector. Whoever starts the server has named it, so it may be on this machine.
-pub(super) fn spans(collector: Collector) -> Arc<Spans> {
+/// Begins to send spans to a collector; answers who is to watch for them, beside whoever watches already.
+///
+/// Whoever starts the server has named the collector, so it may be on this machine.
+pub(super) fn begin(
+    collector: Collector,
+    observer: Option<Arc<dyn Observer>>,
+    tasks: &mut JoinSet<()>,
+    stop: &watch::Receiver<bool>,
+) -> Arc<dyn Observer> {
     let caller = Egress::new(EgressConfig::new(Reach::Anywhere));
-    Arc::new(Spans::new(collector, Arc::new(caller)))
+    let spans = Arc::new(Spans::new(collector, Arc::new(caller)));
+    tasks.spawn(run(Arc::clone(&spans), stop.clone()));
+    let all = observer.into_iter().chain([spans as Arc<dyn Observer>]);
+    Arc::new(all.collect::<Vec<_>>())
 }
 
 /// Sends them until `stop` turns true.
-pub(super) async fn run(spans: Arc<Spans>, mut stop: watch::Receiver<bool>) {
+async fn run(spans: Arc<Spans>, mut stop: watch::Receiver<bool>) {
     let mut is_over = false;
     while !is_over {
         tokio::select! {
