@@ -27,6 +27,9 @@ pub struct HttpConfig {
     /// Whether it is for this machine only: then it answers only to this machine's names, so that no web page can
     /// reach it through a name of its own.
     pub is_local: bool,
+    /// How many proxies stand before it that add to `X-Forwarded-For`: clients are told apart by what the first of them
+    /// saw. 0: by their connections.
+    pub proxies: usize,
     /// Whether Elsa's `/bookmarks/resume?t=` resumes, on GET too. Mail scanners follow links, so it is off.
     pub has_elsa_links: bool,
 }
@@ -38,6 +41,7 @@ impl Default for HttpConfig {
             body_bytes_max: dormouse_engine::definition::DEFINITION_BYTES_MAX + (64 << 10),
             page_items_max: 1_000,
             is_local: false,
+            proxies: 0,
             has_elsa_links: false,
         }
     }

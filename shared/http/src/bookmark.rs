@@ -1,6 +1,7 @@
 //! Resuming by bookmark: by its instance and id, and, where the configuration allows it, by a link's token as in Elsa.
 
 use axum::Router;
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use dormouse_runtime::ResumeRequest;
@@ -33,12 +34,13 @@ struct Resume {
 
 async fn resume(
     Scoped(app): Scoped,
+    method: Method,
     client: ClientAddress,
     query: Query,
     Body(bytes): Body,
 ) -> Result<Response, Refusal> {
     if query.text("t").is_some() {
-        return link::elsa(&app, &client, &query, &bytes).await;
+        return link::elsa(&app, &method, &client, &query, &bytes).await;
     }
     app.require(RESUME)?;
     let request: Resume = parse(&bytes)?;

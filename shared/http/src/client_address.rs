@@ -1,11 +1,15 @@
-//! Where a request comes from: what the adapter in front of the routes says, never a header that anybody can write.
+//! Where a request comes from: what the adapter in front of the routes says, or as many proxies as are known to stand
+//! before it; never a header that anybody can write.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
+
+use crate::app::App;
 
 /// The address of whoever sent a request. The adapter puts it among the request's extensions, or serves with the
 /// addresses of connections (`into_make_service_with_connect_info::<SocketAddr>`). Unknown ones count as one client.
@@ -39,14 +43,46 @@ impl fmt::Display for ClientAddress {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for ClientAddress {
+/// The address that the first of so many proxies saw. Each adds to the header whom it was asked by; whatever stands
+/// before that was sent by the client.
+fn forwarded(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
+    let lines = headers.get_all("x-forwarded-for").iter();
+    let texts = lines.filter_map(|line| line.to_str().ok());
+    let all: Vec<&str> = texts.flat_map(|text| text.split(',')).collect();
+    let place = all.len().checked_sub(proxies)?;
+    all.get(place)?.trim().parse().ok()
+}
+
+impl FromRequestParts<App> for ClientAddress {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         if let Some(said) = parts.extensions.get::<Self>() {
             return Ok(*said);
         }
+        let proxies = app.config().proxies;
+        if proxies > 0 {
+            return Ok(Self(forwarded(&parts.headers, proxies)));
+        }
         let connection = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         Ok(Self(connection.map(|ConnectInfo(address)| address.ip())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_writes_before_the_proxies_do_is_not_believed() {
+        let mut headers = HeaderMap::new();
+        let mut add = |text: &str| headers.append("x-forwarded-for", text.parse().unwrap());
+        add("10.0.0.9, 192.0.2.1");
+        add("198.51.100.7");
+        let of = |proxies| forwarded(&headers, proxies).map(|ip| ip.to_string());
+        assert_eq!(of(1).as_deref(), Some("198.51.100.7"));
+        assert_eq!(of(2).as_deref(), Some("192.0.2.1"));
+        assert_eq!(of(4), None);
+        assert_eq!(forwarded(&HeaderMap::new(), 1), None);
     }
 }

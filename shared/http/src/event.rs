@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::extract::Path;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
@@ -50,10 +50,11 @@ enum Mode {
 /// `GET /events/trigger?t=`, Elsa's own address of an event link, where the configuration allows it.
 async fn by_link(
     Scoped(app): Scoped,
+    method: Method,
     client: ClientAddress,
     query: Query,
 ) -> Result<Response, Refusal> {
-    link::elsa(&app, &client, &query, &Bytes::new()).await
+    link::elsa(&app, &method, &client, &query, &Bytes::new()).await
 }
 
 /// `POST /events/{name}/trigger`. When it answers, the event is safe; in synchronous mode it is delivered too.

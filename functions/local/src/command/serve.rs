@@ -42,6 +42,15 @@ pub(crate) struct ServeArgs {
     /// The address under which people reach this server: what resume links begin with
     #[arg(long, value_name = "URL", env = "DORMOUSE_PUBLIC_URL")]
     public_url: Option<String>,
+    /// How many proxies stand before it that add to X-Forwarded-For: who guesses is held up by the address that the first of
+    /// them saw. Without any, by that of the connection
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        env = "DORMOUSE_PROXIES",
+        default_value_t = 0
+    )]
+    behind_proxies: usize,
     /// Let Elsa's /bookmarks/resume?t= resume, on GET too. Mail scanners follow links: think twice
     #[arg(long)]
     elsa_resume_links: bool,
@@ -120,6 +129,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     };
     let config = HttpConfig {
         is_local: listeners.are_local(),
+        proxies: args.behind_proxies,
         has_elsa_links: args.elsa_resume_links,
         ..HttpConfig::default()
     };

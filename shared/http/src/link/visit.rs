@@ -4,7 +4,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dormouse_identity::Secret;
 use dormouse_identity::secret::sha256_hex;
@@ -147,15 +147,25 @@ async fn record(
 /// do it.
 pub(crate) async fn elsa(
     app: &App,
+    method: &Method,
     client: &ClientAddress,
     query: &Query,
     body: &Bytes,
 ) -> Result<Response, Refusal> {
     let text = query.text("t").unwrap_or_default();
-    if !app.config().has_elsa_links {
+    // A HEAD asks what a GET would answer; it must not do it.
+    if !app.config().has_elsa_links || method == Method::HEAD {
         return Err(Refusal::InvalidToken);
     }
-    let (token, link) = find(app, client, text).await.map_err(elsas)?;
+    let (token, link) = match find(app, client, text).await {
+        Ok(found) => found,
+        Err(refusal) => {
+            if !matches!(refusal, Refusal::TooManyAttempts) {
+                record(app, client, None, &refusal.facts().status).await;
+            }
+            return Err(elsas(refusal));
+        }
+    };
     let input: Map<String, Value> = match query.text("in") {
         Some(text) => parse(text.as_bytes())?,
         None => {

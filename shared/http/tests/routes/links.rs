@@ -264,6 +264,9 @@ async fn elsas_own_address_works_behind_a_switch() {
         .get("/bookmarks/resume?t=x")
         .await
         .problem(400, "invalidToken");
+    let head = format!("/elsa/api{}", address(&made));
+    assert_eq!(server.ask("HEAD", &head).await.status, 400);
+    assert_eq!(status(&server, &waits.0).await, "Suspended");
     let with_input = format!("{}&in=%7B%22Amount%22:3,%22Evil%22:1%7D", address(&made));
     assert_eq!(server.get(&with_input).await.status, 200);
     assert_eq!(status(&server, &waits.0).await, "Finished");
@@ -364,4 +367,27 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
     server.post(&cancel, &json!({})).await.ok(200);
     assert_eq!(server.ask("GET", path).await.status, 404);
     assert_eq!(press(&server, path, "").await.status, 404);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_one_who_guesses_holds_up_nobody_else() {
+    let server = Server::with(HttpConfig {
+        proxies: 1,
+        ..HttpConfig::default()
+    });
+    let look = async |forwarded: &str| {
+        let request = Request::builder()
+            .uri(format!("/links/{}", "A".repeat(43)))
+            .header("x-forwarded-for", forwarded);
+        let answered = server.send(request.body(Body::empty()).unwrap()).await;
+        answered.status.as_u16()
+    };
+    let mut tries = 0;
+    // What comes before the proxy's own word is the guesser's.
+    while look(&format!("192.0.2.{tries}, 198.51.100.7")).await == 404 {
+        tries += 1;
+        assert!(tries < 100, "nobody holds up who guesses");
+    }
+    assert_eq!(look("198.51.100.7").await, 429);
+    assert_eq!(look("198.51.100.8").await, 404);
 }
