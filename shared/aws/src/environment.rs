@@ -167,6 +167,11 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
 
     fn authentication(&self) -> Result<Option<Authentication>, EnvironmentError> {
         const WAYS: [&str; 3] = ["apiKeys", "users", "jwt"];
+        let has_many_tenants = self.one_of(
+            "DORMOUSE_TENANT_MODE",
+            &[("single", false), ("multi", true)],
+            "single or multi",
+        )?;
         let name = OF_AUTHENTICATION;
         let Some(value) = self.text(name) else {
             return Ok(None);
@@ -187,11 +192,7 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
             jwt_issuer: self.text("DORMOUSE_JWT_ISSUER"),
             jwt_audience: self.text("DORMOUSE_JWT_AUDIENCE"),
             jwt_jwks_url: self.text("DORMOUSE_JWT_JWKS_URL"),
-            has_many_tenants: self.one_of(
-                "DORMOUSE_TENANT_MODE",
-                &[("single", false), ("multi", true)],
-                "single or multi",
-            )?,
+            has_many_tenants,
         }))
     }
 }
