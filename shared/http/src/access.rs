@@ -1,12 +1,16 @@
 //! Who may use which route, and which uses are recorded: one table of all routes, with Elsa's names of permissions. A
 //! route that is not in it is refused wherever anybody is asked who he is, and fails a test.
 
+mod designer;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use axum::http::Method;
 
 use crate::router::API;
+
+pub use designer::DESIGNER;
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -279,6 +283,7 @@ type Rules = BTreeMap<&'static str, &'static Rule>;
 static BY_PATH: LazyLock<BTreeMap<String, Rules>> = LazyLock::new(|| {
     let of_api = RULES
         .iter()
+        .chain(DESIGNER)
         .map(|rule| (format!("{API}{}", rule.path), rule));
     let beside = OUTSIDE.iter().map(|rule| (rule.path.to_owned(), rule));
     let mut by_path: BTreeMap<String, Rules> = BTreeMap::new();

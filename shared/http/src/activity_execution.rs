@@ -1,11 +1,16 @@
 //! Activity execution records: what each activity of an instance received, gave and how it ended.
 
-use axum::routing::get;
+use std::collections::BTreeMap;
+
+use axum::extract::Path;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use dormouse_runtime::query::{ActivityExecution, ActivityStatus};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::body::Json as Body;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -15,6 +20,10 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/activity-executions/list", get(list))
         .route("/activity-executions/count", get(count))
+        .route("/activity-executions/report", post(report))
+        .route("/activity-executions/by-id", get(by_query))
+        .route("/activity-executions/{id}", get(by_id))
+        .route("/activity-executions/{id}/call-stack", get(call_stack))
         .route("/activity-execution-summaries/list", get(summaries))
 }
 
@@ -34,6 +43,124 @@ async fn count(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal
     let (_, all) = all(&app, &query).await?;
     let count = all.iter().filter(|e| matches(e, &query)).count();
     Ok(Json(json!({ "count": count })))
+}
+
+/// An execution's id in the API names its instance too, so that it can be found.
+fn public_id(instance: &str, id: &str) -> String {
+    format!("{instance}.{id}")
+}
+
+/// One execution, with all others of its instance.
+struct One {
+    instance: String,
+    all: Vec<ActivityExecution>,
+    place: usize,
+}
+
+impl One {
+    async fn find(app: &App, id: &str) -> Result<Self, Refusal> {
+        let missing = || Refusal::NoSuchActivityExecution { id: id.to_owned() };
+        let (instance, own) = id.rsplit_once('.').ok_or_else(missing)?;
+        let found = app.runtime().activity_executions(app.tenant(), instance);
+        let all = found.await?.ok_or_else(missing)?;
+        let place = all.iter().position(|e| e.id == own).ok_or_else(missing)?;
+        Ok(Self {
+            instance: instance.to_owned(),
+            all,
+            place,
+        })
+    }
+
+    fn record(&self) -> Option<Value> {
+        let one = self.all.get(self.place)?;
+        Some(record(&self.instance, one, &self.all))
+    }
+}
+
+async fn by_query(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
+    let id = query.text("id").unwrap_or_default();
+    Ok(Json(
+        One::find(&app, id).await?.record().unwrap_or_default(),
+    ))
+}
+
+async fn by_id(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
+    Ok(Json(
+        One::find(&app, &id).await?.record().unwrap_or_default(),
+    ))
+}
+
+/// The executions that led to one, the first of all in front, itself at the end.
+async fn call_stack(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Json<Value>, Refusal> {
+    let skip = query.read("skip")?.unwrap_or(0);
+    let take = query.read("take")?.unwrap_or(100).min(1_000);
+    let one = One::find(&app, &id).await?;
+    let Some(last) = one.all.get(one.place) else {
+        return Err(Refusal::NoSuchActivityExecution { id });
+    };
+    let mut stack: Vec<&ActivityExecution> = chain(last, &one.all).collect();
+    stack.reverse();
+    stack.push(last);
+    let total = stack.len();
+    let part = stack.into_iter().skip(skip).take(take);
+    let items: Vec<Value> = part.map(|e| record(&one.instance, e, &one.all)).collect();
+    Ok(Json(json!({
+        "activityExecutionId": id,
+        "items": items,
+        "totalCount": total,
+    })))
+}
+
+/// Which activities to report on.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ReportRequest {
+    workflow_instance_id: String,
+    activity_node_ids: Vec<String>,
+}
+
+/// How often each activity has run, for the badges on a canvas. Those that never ran are left out.
+async fn report(
+    Scoped(app): Scoped,
+    Body(request): Body<ReportRequest>,
+) -> Result<Json<Value>, Refusal> {
+    let id = request.workflow_instance_id;
+    let found = app.runtime().activity_executions(app.tenant(), &id).await?;
+    let all = found.ok_or(Refusal::NoSuchInstance { id })?;
+    let mut by_node: BTreeMap<&str, Vec<&ActivityExecution>> = BTreeMap::new();
+    for one in &all {
+        by_node.entry(&one.activity_node_id).or_default().push(one);
+    }
+    let wanted = request.activity_node_ids.iter();
+    let stats: Vec<Value> = wanted
+        .filter_map(|node| by_node.get(node.as_str()))
+        .map(|executions| statistics(executions))
+        .collect();
+    Ok(Json(json!({ "stats": stats })))
+}
+
+fn statistics(executions: &[&ActivityExecution]) -> Value {
+    let count = |status| executions.iter().filter(|e| e.status == status).count();
+    let completed = count(ActivityStatus::Completed);
+    let faults: u32 = executions.iter().map(|e| e.aggregate_fault_count).sum();
+    let is_blocked =
+        |e: &&&ActivityExecution| e.has_bookmarks && e.status == ActivityStatus::Running;
+    let first = executions.first();
+    json!({
+        "activityId": first.map(|e| &e.activity_id),
+        "activityNodeId": first.map(|e| &e.activity_node_id),
+        "startedCount": executions.len(),
+        "completedCount": completed,
+        "uncompletedCount": executions.len() - completed,
+        "isBlocked": executions.iter().any(|e| is_blocked(&e)),
+        "isFaulted": count(ActivityStatus::Faulted) > 0,
+        "aggregateFaultCount": faults,
+        "metadata": {},
+    })
 }
 
 fn items(items: impl Iterator<Item = Value>) -> Value {
@@ -75,7 +202,7 @@ fn chain<'a>(
 
 fn summary(instance: &str, execution: &ActivityExecution) -> Value {
     json!({
-        "id": execution.id,
+        "id": public_id(instance, &execution.id),
         "workflowInstanceId": instance,
         "activityId": execution.activity_id,
         "activityNodeId": execution.activity_node_id,
@@ -103,7 +230,12 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         put("exception", execution.exception.clone());
         put(
             "schedulingActivityExecutionId",
-            json!(execution.scheduled_by),
+            json!(
+                execution
+                    .scheduled_by
+                    .as_ref()
+                    .map(|id| public_id(instance, id))
+            ),
         );
         put(
             "schedulingActivityId",

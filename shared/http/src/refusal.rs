@@ -82,6 +82,15 @@ pub enum Refusal {
     NoSuchDeadLetter {
         id: String,
     },
+    NoSuchActivityExecution {
+        id: String,
+    },
+    NoSuchActivityType {
+        name: String,
+    },
+    NoSuchFeature {
+        name: String,
+    },
     NoWorkflowListens {
         path: String,
     },
@@ -248,6 +257,21 @@ impl Refusal {
                 S::NOT_FOUND,
                 "noSuchDeadLetter",
                 format!("there is no dead letter `{id}`; it was replayed or deleted before, or never existed"),
+            ),
+            Self::NoSuchActivityExecution { id } => (
+                S::NOT_FOUND,
+                "noSuchActivityExecution",
+                format!("there is no execution of an activity with the id or node id `{id}`"),
+            ),
+            Self::NoSuchActivityType { name } => (
+                S::NOT_FOUND,
+                "noSuchActivityType",
+                format!("there is no activity type `{name}`; /elsa/api/descriptors/activities lists all"),
+            ),
+            Self::NoSuchFeature { name } => (
+                S::NOT_FOUND,
+                "noSuchFeature",
+                format!("the feature `{name}` is not installed; /elsa/api/features/installed lists those that are"),
             ),
             Self::NoWorkflowListens { path } => (
                 S::NOT_FOUND,

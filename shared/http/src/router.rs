@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, bookmark, dead_letter, definition, event, gate, health, identity, instance,
-    link, metrics, origin, task, webhook, workflow,
+    activity_execution, bookmark, dead_letter, definition, descriptor, event, gate, health,
+    identity, instance, link, metrics, openapi, origin, script, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -24,6 +24,9 @@ pub fn router(app: App) -> Router {
         .route("/package/version", get(version))
         .merge(definition::routes())
         .merge(instance::routes())
+        .merge(descriptor::routes())
+        .merge(script::routes())
+        .merge(openapi::routes())
         .merge(activity_execution::routes())
         .merge(bookmark::routes())
         .merge(task::routes())

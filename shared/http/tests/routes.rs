@@ -13,6 +13,10 @@
 mod access;
 #[path = "routes/audit.rs"]
 mod audit;
+#[path = "routes/bulk.rs"]
+mod bulk;
+#[path = "routes/canvas.rs"]
+mod canvas;
 #[path = "routes/definitions.rs"]
 mod definitions;
 #[path = "routes/identity.rs"]

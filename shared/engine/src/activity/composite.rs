@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::definition::Definition;
+use crate::definition::declaration::Argument;
+use crate::definition::fields::Fields;
 use crate::definition::name::type_name;
 use crate::graph::{Builder, NodeIndex};
 use crate::instance::Local;
@@ -30,33 +32,63 @@ pub fn descriptor(definition: &Definition) -> Descriptor {
     descriptor.display_name = name;
     descriptor.version = definition.version;
     descriptor.outcomes = definition.outcomes.clone();
-    descriptor.inputs = definition
-        .inputs
-        .iter()
-        .map(|argument| InputDescriptor {
+    let fields = Fields::of_map(definition.raw());
+    descriptor.inputs = declared(fields, "inputs", &definition.inputs)
+        .map(|(argument, json)| InputDescriptor {
             name: crate::graph::argument_property(argument),
             data_type: argument.data_type.clone(),
-            type_name: format!("{:?}", argument.data_type),
+            type_name: type_of(json),
             default: argument.default.clone(),
-            description: String::new(),
-            ui_hint: "single-line",
+            description: json.text("description").unwrap_or_default(),
+            ui_hint: hint(json.text("uiHint").as_deref()),
             options: Vec::new(),
             is_lazy: false,
             is_sensitive: false,
             is_plain: false,
         })
         .collect();
-    descriptor.outputs = definition
-        .outputs
-        .iter()
-        .map(|argument| OutputDescriptor {
+    descriptor.outputs = declared(fields, "outputs", &definition.outputs)
+        .map(|(argument, json)| OutputDescriptor {
             name: crate::graph::argument_property(argument),
             data_type: argument.data_type.clone(),
-            type_name: format!("{:?}", argument.data_type),
-            description: String::new(),
+            type_name: type_of(json),
+            description: json.text("description").unwrap_or_default(),
         })
         .collect();
     descriptor
+}
+
+/// What is declared, each with its JSON. Those without a name are nothing to either.
+fn declared<'a>(
+    fields: Fields<'a>,
+    property: &str,
+    arguments: &'a [Argument],
+) -> impl Iterator<Item = (&'a Argument, Fields<'a>)> {
+    let json = fields.list(property).into_iter().map(Fields::of);
+    arguments
+        .iter()
+        .zip(json.filter(|j| j.text("name").is_some()))
+}
+
+fn type_of(json: Fields<'_>) -> String {
+    let named = json.text("type").or_else(|| json.text("typeName"));
+    named.unwrap_or_else(|| "Object".into())
+}
+
+/// The editor that the workflow's author chose, if Studio has it.
+fn hint(name: Option<&str>) -> &'static str {
+    const KNOWN: [&str; 8] = [
+        "singleline",
+        "multiline",
+        "checkbox",
+        "dropdown",
+        "multitext",
+        "code-editor",
+        "json-editor",
+        "datetime-picker",
+    ];
+    let found = KNOWN.into_iter().find(|known| Some(*known) == name);
+    found.unwrap_or("singleline")
 }
 
 /// Inlines the workflow below the node being built.

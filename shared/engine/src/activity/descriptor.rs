@@ -31,7 +31,7 @@ pub struct InputDescriptor {
     pub default: Value,
     /// What it means.
     pub description: String,
-    /// Studio's editor for it: `single-line`, `checkbox`, `dropdown`, `multi-line`, `code-editor`, …
+    /// Studio's editor for it: `singleline`, `checkbox`, `dropdown`, `multiline`, `code-editor`, …
     pub ui_hint: &'static str,
     /// What may be chosen.
     pub options: Vec<&'static str>,
@@ -242,8 +242,8 @@ fn input(name: &str, type_name: &str, description: &str) -> InputDescriptor {
         name: name.into(),
         ui_hint: match data_type {
             DataType::Boolean => "checkbox",
-            DataType::List(_) => "multi-text",
-            DataType::Map | DataType::Json => "dictionary",
+            DataType::List(_) => "multitext",
+            DataType::Map | DataType::Json => "json-editor",
             DataType::Object
             | DataType::String
             | DataType::Integer
@@ -251,7 +251,7 @@ fn input(name: &str, type_name: &str, description: &str) -> InputDescriptor {
             | DataType::Guid
             | DataType::DateTime
             | DataType::TimeSpan
-            | DataType::Bytes => "single-line",
+            | DataType::Bytes => "singleline",
         },
         data_type,
         type_name: type_name.into(),

@@ -23,7 +23,7 @@ pub(crate) fn built_in() -> BuiltIn {
         )
         .kind(ActivityKind::Trigger)
         .input("dateTime", "DateTimeOffset", "The instant.")
-        .hint("date-time-picker")
+        .hint("datetime-picker")
         .input(
             "timeZone",
             "String",

@@ -9,9 +9,8 @@ use super::children::{Children, Reference};
 use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
 use crate::activity::{self};
 use crate::definition::Definition;
-use crate::definition::declaration::{Argument, Variable, variables};
+use crate::definition::declaration::{Variable, variables};
 use crate::definition::fields::Fields;
-use crate::definition::name::camel_case;
 
 /// The deepest nesting of activities, workflows used as activities counted in.
 pub const DEPTH_MAX: usize = 128;
@@ -43,6 +42,8 @@ pub struct Builder<'a> {
     pub(super) counters: BTreeMap<String, u32>,
     pub(super) ids: BTreeSet<String>,
     pub(super) trigger_paths: BTreeMap<String, String>,
+    /// Where in the JSON each activity stands, if anybody wants to know.
+    pub(super) paths: Option<Vec<(NodeIndex, String)>>,
 }
 
 impl Graph {
@@ -53,7 +54,19 @@ impl Graph {
         children: &dyn Children,
         expressions: &Expressions,
     ) -> Self {
-        let mut builder = Builder {
+        let mut builder = Builder::new(definition, children, expressions);
+        builder.workflow(definition, None);
+        builder.finish(definition)
+    }
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        definition: &Definition,
+        children: &'a dyn Children,
+        expressions: &'a Expressions,
+    ) -> Self {
+        Self {
             expressions,
             children,
             nodes: Vec::new(),
@@ -69,13 +82,10 @@ impl Graph {
             counters: BTreeMap::new(),
             ids: BTreeSet::new(),
             trigger_paths: BTreeMap::new(),
-        };
-        builder.workflow(definition, None);
-        builder.finish(definition)
+            paths: None,
+        }
     }
-}
 
-impl<'a> Builder<'a> {
     /// Adds the implicit workflow activity of a definition, and everything below it.
     pub(crate) fn workflow(
         &mut self,
@@ -153,6 +163,9 @@ impl<'a> Builder<'a> {
         }
         let parent = self.current;
         let index = self.reserve(Some(parent));
+        if let Some(paths) = &mut self.paths {
+            paths.push((index, self.path.clone()));
+        }
         let type_name = fields.text("type").unwrap_or_default();
         let id = self.id_of(fields, &type_name);
         let declared = variables(fields, &id);
@@ -365,26 +378,4 @@ struct NodeFacts {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     variables: Vec<Variable>,
-}
-
-/// The inputs of a workflow used as an activity, as the using activity's JSON names them.
-#[must_use]
-pub fn argument_property(argument: &Argument) -> String {
-    let name = camel_case(&argument.name);
-    // Elsa puts an underscore before names that clash with members every activity has.
-    const TAKEN: [&str; 8] = [
-        "id",
-        "nodeId",
-        "name",
-        "type",
-        "version",
-        "metadata",
-        "customProperties",
-        "root",
-    ];
-    if TAKEN.contains(&name.as_str()) {
-        format!("_{name}")
-    } else {
-        name
-    }
 }

@@ -7,6 +7,7 @@ mod build;
 mod children;
 pub mod expression;
 mod finish;
+mod place;
 mod property;
 mod trigger;
 
@@ -15,9 +16,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use build::{Builder, DEPTH_MAX, NODES_MAX, argument_property};
+pub use build::{Builder, DEPTH_MAX, NODES_MAX};
 pub use children::{Children, Reference};
 pub use expression::Expression;
+pub use place::Place;
+pub use property::argument_property;
 pub use trigger::{Recurrence, Trigger, stimulus_hash};
 
 use crate::activity::Activity;

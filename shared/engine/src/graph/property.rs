@@ -7,7 +7,9 @@ use super::expression::{self, Expression};
 use super::{Input, Output, Target};
 use crate::activity::{self, Descriptor};
 use crate::definition::data_type::DataType;
+use crate::definition::declaration::Argument;
 use crate::definition::fields::Fields;
+use crate::definition::name::camel_case;
 
 impl Builder<'_> {
     pub(super) fn inputs(&mut self, fields: Fields<'_>, descriptor: &Descriptor) -> Vec<Input> {
@@ -125,5 +127,27 @@ impl Builder<'_> {
                 }
             })
             .collect()
+    }
+}
+
+/// The inputs of a workflow used as an activity, as the using activity's JSON names them.
+#[must_use]
+pub fn argument_property(argument: &Argument) -> String {
+    let name = camel_case(&argument.name);
+    // Elsa puts an underscore before names that clash with members every activity has.
+    const TAKEN: [&str; 8] = [
+        "id",
+        "nodeId",
+        "name",
+        "type",
+        "version",
+        "metadata",
+        "customProperties",
+        "root",
+    ];
+    if TAKEN.contains(&name.as_str()) {
+        format!("_{name}")
+    } else {
+        name
     }
 }

@@ -21,4 +21,4 @@ pub(crate) use content::{content, text};
 pub(crate) use delivery::{delivery, entity_tag};
 pub(crate) use outgoing::Outgoing;
 pub(crate) use status::status;
-pub(crate) use zip::archive;
+pub use zip::archive;

@@ -11,7 +11,8 @@ const DATE: u16 = 0x21;
 const FLAGS: u16 = 1 << 11;
 
 /// The files as an archive. `None`: more than the format can hold (4 GiB, 65,535 entries).
-pub(crate) fn archive(files: &[File]) -> Option<Vec<u8>> {
+#[must_use]
+pub fn archive(files: &[File]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut directory = Vec::new();
     let mut taken = BTreeSet::new();

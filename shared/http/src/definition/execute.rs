@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
 /// How to run. Elsa's names.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ExecuteRequest {
     correlation_id: Option<String>,
@@ -106,4 +106,36 @@ pub(super) async fn dispatch(
         }
         DispatchOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
     }
+}
+
+/// How often to run. Beside the rest of an [`ExecuteRequest`].
+#[derive(Debug, Deserialize)]
+pub(super) struct BulkRequest {
+    count: usize,
+    #[serde(flatten)]
+    each: ExecuteRequest,
+}
+
+/// `POST /workflow-definitions/{id}/bulk-dispatch`: so many instances, as many as a page of a list at most.
+pub(super) async fn bulk_dispatch(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(request): Json<BulkRequest>,
+) -> Result<Answer<Value>, Refusal> {
+    if request.count > app.config().page_items_max {
+        return Err(Refusal::bad_parameter("count", &request.count.to_string()));
+    }
+    let mut ids = Vec::new();
+    for place in 0..request.count {
+        let mut one = request.each.clone().start(id.clone(), &headers);
+        // Each is a start of its own, also when the whole is asked for again under its key.
+        one.idempotency_key = one.idempotency_key.map(|key| format!("{key}/{place}"));
+        one.instance_id = None;
+        match app.runtime().dispatch(app.tenant(), one).await? {
+            DispatchOutcome::Accepted { instance_id } => ids.push(instance_id),
+            DispatchOutcome::NotFound => return Err(Refusal::NoSuchDefinition { id }),
+        }
+    }
+    Ok(Answer(json!({ "workflowInstanceIds": ids })))
 }

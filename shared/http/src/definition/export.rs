@@ -3,6 +3,7 @@
 use axum::extract::Path;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
+use dormouse_runtime::DefinitionView;
 use serde_json::Value;
 
 use super::{model, read};
@@ -17,13 +18,7 @@ pub(super) async fn export(
     query: Query,
 ) -> Result<impl IntoResponse, Refusal> {
     let view = read::find(&app, &id, &query).await?;
-    let name = view
-        .definition
-        .name
-        .as_deref()
-        .unwrap_or(&view.definition_id);
-    let file = file_name(name);
-    let text = to_text(&model::file(&view));
+    let (file, text) = file_of(&view);
     Ok((
         [
             (
@@ -38,6 +33,13 @@ pub(super) async fn export(
         ],
         text,
     ))
+}
+
+/// A version as a file: its name and its text.
+pub(super) fn file_of(view: &DefinitionView) -> (String, String) {
+    let name = view.definition.name.as_deref();
+    let name = file_name(name.unwrap_or(&view.definition_id));
+    (name, to_text(&model::file(view)))
 }
 
 fn to_text(value: &Value) -> String {

@@ -46,7 +46,8 @@ async fn take(app: &App, definition: Definition) -> Imported {
         .await?
     {
         SaveOutcome::Saved { definition, .. } => {
-            Ok((status, Answer(model::definition(&definition))))
+            let answer = model::definition(app, &definition).await?;
+            Ok((status, Answer(answer)))
         }
         SaveOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly {
             id: id.unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! Workflow definitions: everything under `/elsa/api/workflow-definitions`.
 
+mod bulk;
+mod canvas;
 mod execute;
 mod export;
 mod import;
@@ -76,4 +78,9 @@ pub(crate) fn routes() -> Router<App> {
             "/workflow-definitions/{id}/dispatch",
             post(execute::dispatch),
         )
+        .route(
+            "/workflow-definitions/{id}/bulk-dispatch",
+            post(execute::bulk_dispatch),
+        )
+        .merge(bulk::routes())
 }

@@ -4,6 +4,10 @@ use dormouse_engine::graph::Problem;
 use dormouse_runtime::{DefinitionSummary, DefinitionView};
 use serde_json::{Map, Value, json};
 
+use super::canvas;
+use crate::app::App;
+use crate::refusal::Refusal;
+
 /// What a definition can be asked to do. Studio opens one without the link `publish` read-only.
 fn links(definition_id: &str, is_readonly: bool) -> Value {
     let link = |rel: &str, method: &str| {
@@ -32,8 +36,9 @@ pub(super) fn list_links() -> Value {
     ])
 }
 
-/// The whole definition: the JSON it was saved with, and every property that Elsa always writes.
-pub(crate) fn definition(view: &DefinitionView) -> Value {
+/// The whole definition: the JSON it was saved with, every property that Elsa always writes, and a root that can be
+/// drawn.
+pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value, Refusal> {
     let readonly = view.definition.is_readonly;
     let mut out = Map::new();
     out.insert("links".into(), links(&view.definition_id, readonly));
@@ -70,7 +75,8 @@ pub(crate) fn definition(view: &DefinitionView) -> Value {
             options.entry(name).or_insert(default);
         }
     }
-    out.into()
+    canvas::complete(app, &view.definition, &mut out).await?;
+    Ok(out.into())
 }
 
 /// The definition as it goes into a file: what was saved, with its schema in front.
@@ -127,16 +133,17 @@ pub(super) fn summary(summary: &DefinitionSummary) -> Value {
 }
 
 /// The answer of a save and a publish.
-pub(super) fn saved(
+pub(super) async fn saved(
+    app: &App,
     view: &DefinitionView,
     already_published: bool,
     consumers: usize,
     problems: &[Problem],
-) -> Value {
-    json!({
-        "workflowDefinition": definition(view),
+) -> Result<Value, Refusal> {
+    Ok(json!({
+        "workflowDefinition": definition(app, view).await?,
         "alreadyPublished": already_published,
         "consumingWorkflowCount": consumers,
         "validationErrors": problems,
-    })
+    }))
 }

@@ -15,12 +15,12 @@ use crate::scoped::Scoped;
 pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> {
     let id = id.to_owned();
     match app.runtime().publish_definition(app.tenant(), &id).await? {
-        PublishOutcome::Published(done) => Ok(Json(model::saved(
-            &done.definition,
-            done.was_published,
-            done.consumers_updated.len(),
-            &done.problems,
-        ))),
+        PublishOutcome::Published(done) => {
+            let consumers = done.consumers_updated.len();
+            let (view, problems) = (&done.definition, &done.problems);
+            let saved = model::saved(app, view, done.was_published, consumers, problems);
+            Ok(Json(saved.await?))
+        }
         PublishOutcome::Invalid(problems) => Err(Refusal::InvalidDefinition(problems)),
         PublishOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly { id }),
         PublishOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
@@ -41,7 +41,7 @@ pub(super) async fn retract(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     match app.runtime().retract_definition(app.tenant(), &id).await? {
-        RetractOutcome::Retracted(view) => Ok(Json(model::definition(&view))),
+        RetractOutcome::Retracted(view) => Ok(Json(model::definition(&app, &view).await?)),
         RetractOutcome::NotPublished => Err(Refusal::DefinitionNotPublished { id }),
         RetractOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
     }

@@ -34,7 +34,7 @@ pub(super) async fn by_definition_id(
     query: Query,
 ) -> Result<Json<Value>, Refusal> {
     let view = find(&app, &id, &query).await?;
-    Ok(Json(model::definition(&view)))
+    Ok(Json(model::definition(&app, &view).await?))
 }
 
 /// `GET /workflow-definitions/by-id/{id}`
@@ -45,7 +45,7 @@ pub(super) async fn by_id(
     let handle = DefinitionHandle::version(&id);
     let view = app.runtime().definition(app.tenant(), &handle).await?;
     let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
-    Ok(Json(model::definition(&view)))
+    Ok(Json(model::definition(&app, &view).await?))
 }
 
 /// `GET /workflow-definitions/many-by-id`: those of the ids that there are.
@@ -54,7 +54,9 @@ pub(super) async fn many_by_id(Scoped(app): Scoped, query: Query) -> Result<Json
     for id in query.all("ids").iter().take(app.config().page_items_max) {
         let handle = DefinitionHandle::version(id);
         let view = app.runtime().definition(app.tenant(), &handle).await?;
-        items.extend(view.as_ref().map(model::definition));
+        if let Some(view) = view {
+            items.push(model::definition(&app, &view).await?);
+        }
     }
     let count = items.len();
     Ok(Json(json!({ "items": items, "count": count })))
@@ -69,7 +71,11 @@ pub(super) async fn versions(
     if versions.is_empty() {
         return Err(Refusal::NoSuchDefinition { id });
     }
-    Ok(Json(versions.iter().map(model::definition).collect()))
+    let mut items = Vec::new();
+    for view in &versions {
+        items.push(model::definition(&app, view).await?);
+    }
+    Ok(Json(items.into()))
 }
 
 /// `GET /workflow-definitions/{id}/consumers`

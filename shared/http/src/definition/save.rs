@@ -6,7 +6,7 @@ use dormouse_runtime::SaveOutcome;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{model, publish};
+use super::{canvas, model, publish};
 use crate::access::PUBLISH_TOO;
 use crate::body::Json;
 use crate::refusal::Refusal;
@@ -29,7 +29,9 @@ pub(super) async fn save(
     if request.publish == Some(true) {
         app.require(PUBLISH_TOO)?;
     }
-    let definition = Definition::from_value(request.model)?;
+    let mut model = request.model;
+    canvas::restore(&mut model)?;
+    let definition = Definition::from_value(model)?;
     let problems = app.runtime().validate(app.tenant(), &definition).await?;
     let id = definition.definition_id.clone().unwrap_or_default();
     let saved = app
@@ -47,12 +49,8 @@ pub(super) async fn save(
                 .consumers(app.tenant(), &definition.definition_id)
                 .await?;
             let consumers = found.map_or(0, |list| list.len());
-            Ok(Answer(model::saved(
-                &definition,
-                false,
-                consumers,
-                &problems,
-            )))
+            let saved = model::saved(&app, &definition, false, consumers, &problems);
+            Ok(Answer(saved.await?))
         }
     }
 }

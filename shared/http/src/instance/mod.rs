@@ -1,6 +1,7 @@
 //! Workflow instances: everything under `/elsa/api/workflow-instances`.
 
 pub(crate) mod accepted;
+mod bulk;
 mod cancel;
 mod journal;
 mod list;
@@ -38,5 +39,21 @@ pub(crate) fn routes() -> Router<App> {
         )
         .route("/workflow-instances/{id}/resume", post(resume::resume))
         .route("/cancel/workflow-instances/{id}", post(cancel::cancel))
+        .route(
+            "/bulk-actions/cancel/workflow-instances",
+            post(bulk::cancel),
+        )
+        .route(
+            "/bulk-actions/cancel/workflow-instances/",
+            post(bulk::cancel),
+        )
+        .route(
+            "/bulk-actions/delete/workflow-instances",
+            post(bulk::delete),
+        )
+        .route(
+            "/bulk-actions/delete/workflow-instances/by-id",
+            post(bulk::delete),
+        )
         .route("/alterations/workflows/retry", post(resume::retry))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_http::access::{OUTSIDE, RULES};
+use dormouse_http::access::{DESIGNER, OUTSIDE, RULES};
 use dormouse_http::router;
 
 use crate::server::Server;
@@ -46,6 +46,7 @@ fn there_are() -> Routes {
 fn ruled() -> Routes {
     let of_api = RULES
         .iter()
+        .chain(DESIGNER)
         .map(|rule| (format!("/elsa/api{}", rule.path), rule));
     let beside = OUTSIDE.iter().map(|rule| (rule.path.to_owned(), rule));
     let mut found = Routes::new();
@@ -83,9 +84,33 @@ async fn every_route_has_a_rule_and_every_rule_a_route() {
 #[test]
 fn a_rule_stands_once() {
     let mut seen = BTreeSet::new();
-    for rule in RULES.iter().chain(OUTSIDE) {
+    for rule in RULES.iter().chain(DESIGNER).chain(OUTSIDE) {
         for method in rule.methods {
             assert!(seen.insert((rule.path, *method)), "{method} {}", rule.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_openapi_document_names_every_route_of_the_api() {
+    let document = Server::new().get("/openapi.json").await.ok(200);
+    let paths = document["paths"].as_object().unwrap();
+    for (path, methods) in there_are() {
+        if !path.starts_with("/elsa/api/") {
+            continue;
+        }
+        for method in methods {
+            let operation = &paths[&path][method.to_lowercase()];
+            assert!(
+                operation["responses"]["default"].is_object(),
+                "{method} {path}"
+            );
+            let names = path.matches('{').count();
+            assert_eq!(
+                operation["parameters"].as_array().unwrap().len(),
+                names,
+                "{method} {path}"
+            );
         }
     }
 }

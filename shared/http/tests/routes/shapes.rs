@@ -150,3 +150,142 @@ async fn instances_have_elsas_shape() {
         .await;
     same_shape("25-executions-list.json", &records.ok(200));
 }
+
+#[tokio::test]
+async fn descriptors_have_elsas_shape() {
+    let server = Server::new();
+    for (name, path) in [
+        ("03-features-installed.json", "/features/installed"),
+        (
+            "04-descriptors-activities.json",
+            "/descriptors/activities?Refresh=True",
+        ),
+        (
+            "05-descriptors-expression.json",
+            "/descriptors/expression-descriptors",
+        ),
+        ("06-descriptors-variables.json", "/descriptors/variables"),
+        (
+            "07-descriptors-storage-drivers.json",
+            "/descriptors/storage-drivers",
+        ),
+        (
+            "08-descriptors-activation.json",
+            "/descriptors/workflow-activation-strategies",
+        ),
+        (
+            "09-descriptors-incident.json",
+            "/descriptors/incident-strategies",
+        ),
+        (
+            "10-descriptors-log-persistence.json",
+            "/descriptors/log-persistence-strategies",
+        ),
+        (
+            "11-descriptors-commit-workflows.json",
+            "/descriptors/commit-strategies/workflows",
+        ),
+        (
+            "12-descriptors-commit-activities.json",
+            "/descriptors/commit-strategies/activities",
+        ),
+    ] {
+        let got = server.get(path).await.ok(200);
+        assert_eq!(
+            got["count"],
+            got["items"].as_array().unwrap().len(),
+            "{path}"
+        );
+        same_shape(name, &got);
+    }
+}
+
+#[tokio::test]
+async fn executions_have_elsas_shape() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let body = json!({ "correlationId": null, "triggerActivityId": null, "versionOptions": "Latest", "input": null });
+    let executed = server.post("/workflow-definitions/w/execute", &body).await;
+    let id = executed.header("x-elsa-workflow-instance-id");
+    let asked = json!({ "workflowInstanceId": id, "activityNodeIds": ["Workflow1:all:hello", "Workflow1:all:go", "Workflow1:all:never"] });
+    let report = server
+        .post("/activity-executions/report", &asked)
+        .await
+        .ok(200);
+    same_shape("23-executions-report.json", &report);
+    let told: Vec<_> = report["stats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (&s["activityId"], &s["completedCount"], &s["isBlocked"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("hello"), &json!(1), &json!(false)),
+            (&json!("go"), &json!(0), &json!(true))
+        ]
+    );
+    let list = server
+        .get(&format!(
+            "/activity-executions/list?workflowInstanceId={id}&activityNodeId=Workflow1:all:go"
+        ))
+        .await
+        .ok(200);
+    let execution = list["items"][0]["id"].as_str().unwrap();
+    let one = server
+        .get(&format!("/activity-executions/by-id?id={execution}"))
+        .await
+        .ok(200);
+    same_shape("26-execution-by-id.json", &one);
+    assert_eq!(one, list["items"][0]);
+    assert_eq!(
+        one,
+        server
+            .get(&format!("/activity-executions/{execution}"))
+            .await
+            .ok(200)
+    );
+    let stack = server
+        .get(&format!(
+            "/activity-executions/{execution}/call-stack?includeCrossWorkflowChain=True"
+        ))
+        .await
+        .ok(200);
+    same_shape("27-call-stack.json", &stack);
+    let nodes: Vec<_> = stack["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["activityNodeId"].as_str().unwrap())
+        .collect();
+    assert_eq!(nodes, ["Workflow1", "Workflow1:all", "Workflow1:all:go"]);
+    server
+        .get("/activity-executions/nowhere.1")
+        .await
+        .problem(404, "noSuchActivityExecution");
+    let cancelled = server
+        .post(&format!("/cancel/workflow-instances/{id}"), &json!(null))
+        .await
+        .ok(200);
+    same_shape("31-cancel.json", &cancelled);
+}
+
+#[tokio::test]
+async fn an_editor_is_told_what_scripts_can_call() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let types = server
+        .post("/scripting/javascript/type-definitions/w", &json!({}))
+        .await;
+    assert_eq!(types.header("content-type"), "application/x-typescript");
+    assert!(
+        String::from_utf8(types.body)
+            .unwrap()
+            .contains("declare function getInput")
+    );
+    server
+        .post("/scripting/javascript/type-definitions/none", &json!({}))
+        .await
+        .problem(404, "noSuchDefinition");
+}

@@ -1,0 +1,172 @@
+//! The same for many definitions at once: publish, retract, delete, export. Each is done by itself; the answer counts.
+
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json as Answer, Router};
+use dormouse_engine::http::{File, archive};
+use dormouse_runtime::{DefinitionHandle, PublishOutcome, RetractOutcome};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::export::file_of;
+use crate::app::App;
+use crate::body::Json;
+use crate::refusal::Refusal;
+use crate::scoped::Scoped;
+
+/// The most versions of one archive, which is made in memory.
+const EXPORTED_MAX: usize = 100;
+
+/// The routes, relative to the API's prefix.
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route(
+            "/bulk-actions/delete/workflow-definitions/by-definition-id",
+            post(delete),
+        )
+        .route(
+            "/bulk-actions/delete/workflow-definitions/by-id",
+            post(delete_versions),
+        )
+        .route(
+            "/bulk-actions/publish/workflow-definitions/by-definition-ids",
+            post(publish),
+        )
+        .route(
+            "/bulk-actions/retract/workflow-definitions/by-definition-ids",
+            post(retract),
+        )
+        .route("/bulk-actions/export/workflow-definitions", post(export))
+}
+
+/// Definitions by their ids.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Definitions {
+    definition_ids: Vec<String>,
+}
+
+/// Versions by their ids.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Versions {
+    ids: Vec<String>,
+}
+
+async fn delete(
+    Scoped(app): Scoped,
+    Json(request): Json<Definitions>,
+) -> Result<Answer<Value>, Refusal> {
+    let mut deleted = 0;
+    for id in bounded(app.config().page_items_max, &request.definition_ids)? {
+        deleted += usize::from(app.runtime().delete_definition(app.tenant(), id).await?);
+    }
+    Ok(Answer(json!({ "deleted": deleted })))
+}
+
+async fn delete_versions(
+    Scoped(app): Scoped,
+    Json(request): Json<Versions>,
+) -> Result<Answer<Value>, Refusal> {
+    let runtime = app.runtime();
+    let mut deleted = 0;
+    for id in bounded(app.config().page_items_max, &request.ids)? {
+        let handle = DefinitionHandle::version(id);
+        let Some(view) = runtime.definition(app.tenant(), &handle).await? else {
+            continue;
+        };
+        let (id, version) = (&view.definition_id, view.version);
+        deleted += usize::from(runtime.delete_version(app.tenant(), id, version).await?);
+    }
+    Ok(Answer(json!({ "deleted": deleted })))
+}
+
+async fn publish(
+    Scoped(app): Scoped,
+    Json(request): Json<Definitions>,
+) -> Result<Answer<Value>, Refusal> {
+    let (mut published, mut already, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut skipped, mut failed, mut consumers) = (Vec::new(), Vec::new(), Vec::new());
+    for id in bounded(app.config().page_items_max, &request.definition_ids)? {
+        match app.runtime().publish_definition(app.tenant(), id).await? {
+            PublishOutcome::Published(done) => {
+                consumers.extend(done.consumers_updated);
+                let list = if done.was_published {
+                    &mut already
+                } else {
+                    &mut published
+                };
+                list.push(id);
+            }
+            PublishOutcome::Invalid(_) => failed.push(id),
+            PublishOutcome::ReadOnly => skipped.push(id),
+            PublishOutcome::NotFound => missing.push(id),
+        }
+    }
+    Ok(Answer(json!({
+        "published": published,
+        "alreadyPublished": already,
+        "notFound": missing,
+        "skipped": skipped,
+        "updatedConsumers": consumers,
+        "failed": failed,
+        "warnings": [],
+    })))
+}
+
+async fn retract(
+    Scoped(app): Scoped,
+    Json(request): Json<Definitions>,
+) -> Result<Answer<Value>, Refusal> {
+    let (mut retracted, mut not_published, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for id in bounded(app.config().page_items_max, &request.definition_ids)? {
+        match app.runtime().retract_definition(app.tenant(), id).await? {
+            RetractOutcome::Retracted(_) => retracted.push(id),
+            RetractOutcome::NotPublished => not_published.push(id),
+            RetractOutcome::NotFound => missing.push(id),
+        }
+    }
+    Ok(Answer(json!({
+        "retracted": retracted,
+        "alreadyRetracted": [],
+        "skipped": [],
+        "notPublished": not_published,
+        "notFound": missing,
+    })))
+}
+
+/// A zip with one file for each version that there is.
+async fn export(Scoped(app): Scoped, Json(request): Json<Versions>) -> Result<Response, Refusal> {
+    let mut files = Vec::new();
+    for id in bounded(EXPORTED_MAX, &request.ids)? {
+        let handle = DefinitionHandle::version(id);
+        if let Some(view) = app.runtime().definition(app.tenant(), &handle).await? {
+            let (name, text) = file_of(&view);
+            files.push(File {
+                name,
+                bytes: text.into_bytes(),
+                ..File::default()
+            });
+        }
+    }
+    // Not reached: a hundred definitions of 4 MiB are far from what an archive can hold.
+    let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
+    let kind = [
+        (header::CONTENT_TYPE, "application/zip"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"workflow-definitions.zip\"",
+        ),
+    ];
+    Ok((kind, zip).into_response())
+}
+
+/// No more than `max` of them.
+fn bounded(max: usize, ids: &[String]) -> Result<&[String], Refusal> {
+    if ids.len() > max {
+        let told = format!("{} of them; the limit is {max}", ids.len());
+        return Err(Refusal::bad_parameter("ids", &told));
+    }
+    Ok(ids)
+}

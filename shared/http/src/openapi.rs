@@ -1,0 +1,105 @@
+//! The API's OpenAPI document, made from the table of rules: it names every route that there is, and who may use it.
+//!
+//! Bodies are JSON objects as Elsa has them, and are not spelled out; every refusal is.
+
+use std::collections::BTreeMap;
+
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Map, Value, json};
+
+use crate::access::{Access, DESIGNER, RULES, Rule};
+use crate::app::App;
+use crate::router::API;
+
+/// The routes, relative to the API's prefix.
+pub(crate) fn routes() -> Router<App> {
+    Router::new().route("/openapi.json", get(document))
+}
+
+async fn document() -> Json<Value> {
+    let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    for rule in RULES.iter().chain(DESIGNER) {
+        let path = paths.entry(format!("{API}{}", rule.path)).or_default();
+        let operations = rule
+            .methods
+            .iter()
+            .map(|method| (method.to_lowercase(), operation(rule, method)));
+        path.extend(operations);
+    }
+    Json(json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Dormouse",
+            "description": "Elsa's REST API over durable workflows.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "key": { "type": "apiKey", "in": "header", "name": "Authorization", "description": "`ApiKey ` and the key" },
+            },
+            "schemas": { "Problem": problem() },
+        },
+    }))
+}
+
+fn operation(rule: &Rule, method: &str) -> Value {
+    let names = rule.path.split('/').filter_map(|step| {
+        let name = step.strip_prefix('{')?.strip_suffix('}')?;
+        Some(json!({
+            "name": name,
+            "in": "path",
+            "required": true,
+            "schema": if name == "version" { json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }) } else { json!({ "type": "string", "minLength": 1 }) },
+        }))
+    });
+    let tag = rule.path.split('/').nth(1).unwrap_or_default();
+    let described = json!({
+        "operationId": format!("{} {}", method.to_lowercase(), rule.path),
+        "tags": [tag],
+        "parameters": names.collect::<Vec<_>>(),
+        "responses": {
+            "2XX": { "description": "Done, as in Elsa." },
+            "default": {
+                "description": "Refused: the problem says why, and what to do.",
+                "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
+            },
+        },
+        "security": match rule.access {
+            Access::Anybody => json!([]),
+            Access::Known | Access::Any(_) => json!([{ "token": [] }, { "key": [] }]),
+        },
+    });
+    let mut operation = Map::new();
+    if let Access::Any(permissions) = rule.access {
+        let asked = format!("Asks for {}.", permissions.join(" or "));
+        operation.insert("description".into(), asked.into());
+    }
+    if matches!(method, "POST" | "PUT") {
+        let body = json!({ "application/json": { "schema": { "type": "object" } } });
+        operation.insert("requestBody".into(), json!({ "content": body }));
+    }
+    if let Value::Object(described) = described {
+        operation.extend(described);
+    }
+    operation.into()
+}
+
+/// RFC 9457, with the code that stays the same.
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "code", "detail"],
+        "properties": {
+            "type": { "type": "string" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "code": { "type": "string" },
+            "detail": { "type": "string", "minLength": 1 },
+        },
+    })
+}
