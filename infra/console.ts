@@ -3,6 +3,8 @@
  *
  * One origin for both means that no page of another origin ever has to be let in.
  */
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import {
   AllowedMethods,
@@ -42,12 +44,13 @@ const CONTENT_SECURITY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page finds its own way by the path: whatever is no file is the page. */
+/** The pages find their own way by the path: Studio's addresses are its page's, whatever else is no file is ours. */
 const PAGE_FOR_PATHS = `
 function handler(event) {
   var request = event.request;
   var last = request.uri.substring(request.uri.lastIndexOf("/") + 1);
-  if (last.indexOf(".") === -1) request.uri = "/index.html";
+  if (request.uri.indexOf("/workflows/") === 0) request.uri = "/studio.html";
+  else if (last.indexOf(".") === -1) request.uri = "/index.html";
   return request;
 }`;
 
@@ -68,6 +71,20 @@ export interface ConsoleProps {
   readonly apiDomain: string;
   /** The folder with the page. */
   readonly page?: string | undefined;
+  /** The folder with Elsa Studio, as npm has installed it; without it the console has our own pages only. */
+  readonly studio?: string | undefined;
+}
+
+/** Studio's files: what browsers load, without its own sample page and what is there a second time. */
+function studioFiles(folder: string) {
+  return Source.asset(folder, { exclude: ["index.html", "package.json", "*.br", "*.gz", "*.map"] });
+}
+
+/** What the page is told of the server: whether it has Studio. */
+function about(studio: string | undefined) {
+  if (studio === undefined) return Source.jsonData("console/about.json", { studio: null });
+  const { version } = JSON.parse(fs.readFileSync(path.join(studio, "package.json"), "utf8"));
+  return Source.jsonData("console/about.json", { studio: version });
 }
 
 export class Console extends Construct {
@@ -127,7 +144,11 @@ export class Console extends Construct {
     });
     if (props.page !== undefined) {
       new BucketDeployment(this, "Page", {
-        sources: [Source.asset(props.page)],
+        sources: [
+          Source.asset(props.page),
+          about(props.studio),
+          ...(props.studio === undefined ? [] : [studioFiles(props.studio)]),
+        ],
         destinationBucket: bucket,
         distribution,
         memoryLimit: 512,

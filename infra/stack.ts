@@ -19,6 +19,8 @@ export interface DormouseProps extends StackProps {
   readonly programs: string;
   /** A folder with the console's web page; without it there is only the place for one. */
   readonly console?: string | undefined;
+  /** A folder with Elsa Studio. */
+  readonly studio?: string | undefined;
 }
 
 export class DormouseStack extends Stack {
@@ -42,6 +44,7 @@ export class DormouseStack extends Stack {
     const console = new Console(this, "Console", {
       apiDomain: `${api.ref}.execute-api.${this.region}.${this.urlSuffix}`,
       page: props.console,
+      studio: props.studio,
     });
     new CfnOutput(this, "ConsoleUrl", { description: "The console", value: `https://${console.domain}` });
     new CfnOutput(this, "ConsoleBucketName", { description: "What the console shows lies here", value: console.bucket });

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::client::Client;
 use crate::command::{
     cancel, cost, doctor, event, export, key as make_key, list, publish, resume, run, serve, show,
-    start, task, validate, verify,
+    start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a server on this machine
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Run a definition from a file, without a server, until it finishes or waits
     Run(run::RunArgs),
     /// Save definitions from files and publish them
@@ -73,6 +73,9 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Tell what a definition would cost on AWS, without a server
     Cost(cost::CostArgs),
+    /// Get Elsa Studio for the console of `serve`
+    #[command(subcommand)]
+    Studio(studio::StudioCommand),
     /// Write a definition to a file or to the standard output
     Export(export::ExportArgs),
 }
@@ -109,9 +112,10 @@ fn dispatch(
 ) -> Result<Exit, Failure> {
     let client = || Client::new(url, key::find(key, url));
     match command {
-        Command::Serve(args) => serve::serve(args, screen),
+        Command::Serve(args) => serve::serve(*args, screen),
         Command::Run(args) => run::run(args, screen),
         Command::Validate(args) => validate::validate(&args, screen),
+        Command::Studio(command) => studio::studio(&command, screen),
         Command::Doctor(args) => wait(doctor::doctor(&args, screen)),
         Command::Key(args) => wait(make_key::key(&args, screen)),
         Command::Verify(args) => wait(verify::verify(&args, key, screen)),

@@ -14,6 +14,7 @@ pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod start;
+pub(crate) mod studio;
 pub(crate) mod task;
 mod traces;
 pub(crate) mod validate;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dormouse_console::Pages;
 use dormouse_egress::Reach;
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::Runtime;
@@ -19,8 +20,8 @@ use crate::failure::Failure;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
-    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, WebhookArgs, address,
-    prepare_credentials, stop_signal,
+    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, StudioArgs,
+    WebhookArgs, address, pages, prepare_credentials, stop_signal,
 };
 
 /// How long a drain waits for requests that were accepted before, in seconds.
@@ -64,6 +65,8 @@ pub(crate) struct ServeArgs {
     retention: RetentionArgs,
     #[command(flatten)]
     webhook: WebhookArgs,
+    #[command(flatten)]
+    studio: StudioArgs,
     /// Do not write what workflows write with WriteLine
     #[arg(long, short)]
     quiet: bool,
@@ -153,15 +156,23 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     };
     welcome(&args, &listeners, &hello, screen);
 
-    serve_until_asked(apps, listeners, stop, screen).await;
+    let pages = pages(&args.studio, &listeners.addresses());
+    serve_until_asked(apps, pages, listeners, stop, screen).await;
     host.close().await;
     screen.line("Stopped.");
     Ok(Exit::Ok)
 }
 
 /// Serves until it is asked to stop, and answers what was accepted before.
-async fn serve_until_asked(apps: Vec<App>, listeners: Listeners, stop: Stop, screen: &Screen) {
-    let routers = apps.iter().cloned().map(router).collect();
+async fn serve_until_asked(
+    apps: Vec<App>,
+    pages: Pages,
+    listeners: Listeners,
+    stop: Stop,
+    screen: &Screen,
+) {
+    let routes = apps.iter().cloned().map(router);
+    let routers = routes.map(|routes| pages.clone().around(routes)).collect();
     let mut asked = stop.clone();
     let serving = tokio::spawn(listeners.serve(routers, stop));
     let _sender_gone = asked.wait_for(|stop| *stop).await;

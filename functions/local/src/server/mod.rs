@@ -7,6 +7,7 @@ mod dynamo;
 mod folder;
 mod host;
 mod listener;
+mod pages;
 #[cfg(feature = "aws")]
 mod remote;
 mod signal;
@@ -18,6 +19,7 @@ pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
 pub(crate) use host::{Host, HostConfig};
 pub(crate) use listener::{Listeners, address};
+pub(crate) use pages::{StudioArgs, pages};
 pub(crate) use signal::{Stop, stop_signal};
 pub(crate) use storage::{Place, Storage, open_store};
 pub(crate) use webhook_bus::WebhookArgs;

@@ -1,0 +1,109 @@
+// How the servers behind this address do, and checks of what they promise: small workflows that are run here and now,
+// and deleted afterwards. `dormouse verify` does more, with failures on purpose.
+
+import { about, api } from "./session.js";
+import { h, table, few, whole, action, pill } from "./dom.js";
+import { metrics, rows } from "./data.js";
+
+const SHOWN = [
+  ["dormouse_instances_started_total", "instances started"], ["dormouse_instances_completed_total", "finished"],
+  ["dormouse_instances_faulted_total", "failed"], ["dormouse_burst_seconds_count", "bursts"],
+  ["dormouse_timers_fired_total", "timers fired"], ["dormouse_timers_misfired_total", "timers fired late"],
+  ["dormouse_lease_contended_total", "leases waited for"], ["dormouse_lease_failed_total", "leases not had"],
+  ["dormouse_table_throttled_total", "calls to the table made again"], ["dormouse_dead_letters_total", "dead letters"],
+];
+
+const literal = (type, value) => ({ typeName: type, expression: { type: "Literal", value } });
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const attempt = (work) => work.then(() => true, () => false);
+
+/** Publishes a workflow for one check, and deletes it and its instances whatever comes of it. */
+async function withWorkflow(activities, check) {
+  const id = `console-check-${crypto.randomUUID?.() ?? Date.now()}`;
+  const publish = (activities) => api("POST", "/workflow-definitions", { model: { definitionId: id, name: id, isSystem: true, root: { type: "Elsa.Sequence", id: "all", activities } }, publish: true });
+  await publish(activities);
+  try {
+    return await check({ id, publish, start: () => api("POST", "/workflow-instances", { definitionId: id }) });
+  } finally {
+    await attempt(api("POST", "/bulk-actions/delete/workflow-instances", { workflowDefinitionId: id }));
+    await attempt(api("DELETE", `/workflow-definitions/${id}`));
+  }
+}
+
+const event = { type: "Elsa.Event", id: "wait", eventName: literal("String", "console-check-never-sent") };
+const idOf = (started) => started.workflowInstanceId ?? started.id;
+const state = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus;
+
+const CHECKS = [
+  ["one of many carries on", () => withWorkflow([event], async ({ start }) => {
+    const id = idOf(await start());
+    const { workflowState } = await api("GET", `/workflow-instances/${id}`);
+    const bookmarkId = workflowState.bookmarks[0].id;
+    const tries = await Promise.all(Array.from({ length: 20 }, () => attempt(api("POST", `/workflow-instances/${id}/resume`, { bookmarkId }))));
+    const won = tries.filter(Boolean).length;
+    if (won !== 1 || (await state(id)) !== "Finished") throw new Error(`${won} of 20 resumes at once were taken`);
+    return "20 resumes at once, one was taken";
+  })],
+  ["a timer fires in time", () => withWorkflow([{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:02") }], async ({ start }) => {
+    const begin = performance.now();
+    const id = idOf(await start());
+    while ((await state(id)) !== "Finished") {
+      if (performance.now() - begin > 15_000) throw new Error("a timer of 2 s has not fired after 15 s");
+      await pause(100);
+    }
+    return `a timer of 2 s was done after ${((performance.now() - begin) / 1000).toFixed(1)} s`;
+  })],
+  ["a publish is in force at once", () => withWorkflow([event], async ({ publish, start }) => {
+    await start();
+    await publish([{ type: "Elsa.SetName", id: "name", value: literal("String", "new") }]);
+    const starts = await Promise.all(Array.from({ length: 10 }, start));
+    const found = await Promise.all(starts.map((one) => api("GET", `/workflow-instances/${idOf(one)}`)));
+    const old = found.filter((one) => one.version !== 2).length;
+    if (old) throw new Error(`${old} of 10 starts after the publish used the version before`);
+    return "10 starts after a publish, none used the version before";
+  })],
+  ["one start under one key", () => withWorkflow([event], async ({ id }) => {
+    const body = { instanceId: `${id}-once` };
+    await Promise.all(Array.from({ length: 10 }, () => attempt(api("POST", `/workflow-definitions/${id}/dispatch`, body))));
+    const found = await api("POST", "/workflow-instances", { page: 0, pageSize: 50, definitionIds: [id] });
+    if (found.totalCount !== 1) throw new Error(`10 starts under one id made ${found.totalCount} instances`);
+    return "10 starts under one id, one instance";
+  })],
+];
+
+/** Does all checks, one after the other, and shows each as it ends. */
+async function run(place) {
+  place.dataset.still = "";
+  const told = [];
+  for (const [name, check] of CHECKS) {
+    const row = [whole(name), few(pill("Running")), ""];
+    told.push(row);
+    place.replaceChildren(table(["Check", "", "What was seen"], told, ""));
+    try {
+      row[2] = await check();
+      row[1] = few(h("span", { class: "pill good" }, "passed"));
+    } catch (error) {
+      row[2] = error.message;
+      row[1] = few(h("span", { class: "pill bad" }, "failed"));
+    }
+    place.replaceChildren(table(["Check", "", "What was seen"], told, ""));
+  }
+}
+
+export async function cluster() {
+  const [server, numbers, ready] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false)]);
+  const place = h("div", {}, h("p", { class: "soft" }, "Small workflows are run on whatever nodes answer at this address, and deleted afterwards."));
+  return [
+    h("h1", {}, "Cluster"),
+    h("dl", { class: "facts" },
+      h("dt", {}, "This node"), h("dd", { class: ready ? "good" : "bad" }, ready ? "ready" : "not ready"),
+      server.version ? [h("dt", {}, "Version"), h("dd", {}, server.version)] : "",
+      server.nodes ? [h("dt", {}, "Nodes here"), h("dd", {}, server.nodes.join(", "))] : "",
+      h("dt", {}, "Studio"), h("dd", {}, server.studio ? `@elsa-workflows/elsa-studio-wasm ${server.studio}` : ["not installed: ", h("code", {}, "dormouse studio install")])),
+    h("div", { class: "tools" }, h("h2", {}, "Checks"), h("span", { class: "end" }, action("Check now", () => run(place), { class: "main" }))),
+    place,
+    h("h2", {}, "Since this node began"),
+    h("div", { class: "cards" }, SHOWN.filter(([name]) => name in numbers).map(([name, shown]) => h("div", { class: "card" }, h("b", {}, numbers[name].toLocaleString("en")), h("span", {}, shown)))),
+    Object.keys(numbers).length ? "" : h("p", { class: "soft" }, "This address does not tell its numbers (/metrics)."),
+  ].flat();
+}

@@ -1,0 +1,141 @@
+//! A person at a browser: headless Chromium over the real server, with Elsa Studio where npm has put it.
+//!
+//! `.ci/test` installs both. Where they cannot be had the tests say so and pass, unless `DORMOUSE_BROWSER` is `required`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may fail"
+)]
+
+#[allow(dead_code, reason = "the tier of the command line uses more of it")]
+#[path = "cli/process.rs"]
+mod process;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dormouse_embedded::EmbeddedTable;
+use dormouse_runtime::message::{Message, StartFacts, Task};
+use dormouse_runtime::{DefinitionHandle, Tenant};
+use dormouse_store::Store;
+use dormouse_store::config::StoreConfig;
+
+use process::{Server, folder};
+
+/// The folder of the scripts, where npm has installed what they need.
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser")
+}
+
+/// Where the browser is. `None`: the test is skipped, and has said so.
+fn browser() -> Option<PathBuf> {
+    let named = std::env::var_os("DORMOUSE_CHROMIUM").map(PathBuf::from);
+    let usual = [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ];
+    let found = named
+        .into_iter()
+        .chain(usual.map(PathBuf::from))
+        .find(|path| path.exists());
+    let has_packages = scripts().join("node_modules/playwright-core").is_dir();
+    if let (Some(path), true) = (found, has_packages) {
+        return Some(path);
+    }
+    let is_required = std::env::var("DORMOUSE_BROWSER").is_ok_and(|v| v == "required");
+    assert!(
+        !is_required,
+        "Chromium or the packages of tests/browser are missing"
+    );
+    eprintln!(
+        "skipped: there is no Chromium, or no packages in tests/browser: `npm ci` there installs them"
+    );
+    None
+}
+
+/// Does what a script says, against the server. Fails the test with what the script has seen.
+fn visit(script: &str, server: &Server, browser: &Path) {
+    let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    std::fs::create_dir_all(&shots).unwrap();
+    let ran = Command::new("node")
+        .arg(scripts().join(script))
+        .arg(&server.urls[0])
+        .env("CHROMIUM", browser)
+        .env("NAME", server.hello["firstUser"]["name"].as_str().unwrap())
+        .env(
+            "PASSWORD",
+            server.hello["firstUser"]["password"].as_str().unwrap(),
+        )
+        .env("API_KEY", server.key().trim())
+        .env("SHOTS", &shots)
+        .output()
+        .expect("Node.js runs the scripts");
+    assert!(
+        ran.status.success(),
+        "{script}, with screenshots in {}:\n{}{}",
+        shots.display(),
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
+/// A server whose console has Studio.
+fn with_studio(data: &Path) -> Server {
+    let folder = scripts();
+    Server::start_with(data, &["--studio", folder.to_str().unwrap()])
+}
+
+#[test]
+fn a_person_draws_publishes_runs_and_watches_a_workflow_in_studio() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = with_studio(data.path());
+    visit("studio.mjs", &server, &browser);
+}
+
+#[test]
+fn a_person_mends_an_incident_and_replays_a_dead_letter() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    bury(data.path());
+    let server = Server::start(data.path());
+    visit("operating.mjs", &server, &browser);
+}
+
+#[test]
+fn a_phone_shows_every_page() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    for name in ["approval", "hello"] {
+        server.publish(name);
+    }
+    server.json(&["start", "approval", "-i", "Request=a chair"]);
+    visit("phone.mjs", &server, &browser);
+}
+
+/// Leaves a message in a data folder that cannot be delivered: a start of a workflow that is not there yet.
+fn bury(data: &Path) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let table = EmbeddedTable::open(data).unwrap();
+        let store = Store::new(std::sync::Arc::new(table), StoreConfig::embedded());
+        let task = Task::Start {
+            instance: "late".into(),
+            definition: DefinitionHandle::published("missing"),
+            start: StartFacts::default(),
+        };
+        let tenant = Tenant::default();
+        let message = Message::new("start/late", tenant.clone(), task);
+        let effect = message.effect().unwrap();
+        let long_ago = 1_700_000_000_000;
+        store
+            .put_outbox(&tenant, "late", long_ago, &[effect])
+            .await
+            .unwrap();
+    });
+}

@@ -1,0 +1,52 @@
+// An incident is mended and retried, a dead letter replayed, the cluster checked: in our own pages.
+
+import { strict as assert } from "node:assert";
+import { api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+
+const page = await arrive();
+
+// A workflow that fails because another one is not there yet.
+await publish("parent", [{ type: "Elsa.DispatchWorkflow", id: "call", workflowDefinitionId: literal("String", "child"), waitForCompletion: literal("Boolean", true) }]);
+const { workflowInstanceId: id } = await api("POST", "/workflow-definitions/parent/dispatch", { correlationId: "order 7" });
+await until("the instance fails", async () => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus === "Faulted");
+
+await open(page, "/");
+await page.getByRole("heading", { name: "Overview" }).waitFor();
+await page.getByRole("link", { name: /1\s*failed/ }).click();
+await page.getByRole("heading", { name: "Incidents" }).waitFor();
+assert.match(await page.locator("main").innerText(), /child/);
+await shoot(page, "incident");
+await publish("child", [{ type: "Elsa.WriteLine", id: "line", text: literal("String", "here now") }]);
+await page.getByRole("button", { name: "Retry" }).click();
+await page.getByText("No instance has an incident").waitFor();
+await until("the instance finishes", async () => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus === "Finished");
+
+// Keys lead everywhere: 2 is the list of instances.
+await page.keyboard.press("2");
+await page.getByRole("heading", { name: "Instances" }).waitFor();
+await page.getByRole("link", { name: "parent" }).click();
+await page.getByRole("heading", { name: "Journal" }).waitFor();
+assert.match(await page.locator("main").innerText(), /order 7/);
+await shoot(page, "instance");
+
+// What could not be delivered is delivered once its workflow is there.
+await until("there is a dead letter", async () => (await api("GET", "/bookmark-queue/dead-letters")).totalCount === 1);
+await publish("missing", [{ type: "Elsa.WriteLine", id: "line", text: literal("String", "late") }]);
+await page.keyboard.press("4");
+await page.getByText("there is no such definition").waitFor();
+await shoot(page, "dead-letter");
+await page.getByRole("button", { name: "Replay" }).click();
+await page.getByText("There are none").waitFor();
+await until("what was dead has run", async () => (await api("GET", "/workflow-instances/late/execution-state").catch(() => ({}))).subStatus === "Finished");
+
+await page.keyboard.press("6");
+await page.getByRole("button", { name: "Check now" }).click();
+await page.locator(".pill", { hasText: /passed|failed/ }).nth(3).waitFor();
+await shoot(page, "cluster");
+assert.equal(await page.locator(".pill.bad").count(), 0, await page.locator("main").innerText());
+
+// Without Studio its place says how to get it.
+await page.keyboard.press("7");
+await page.getByText("dormouse studio install").waitFor();
+await shoot(page, "without-studio");
+await leave(page);

@@ -1,0 +1,89 @@
+// A person at a browser: opens the server's pages, and notes whatever a person would call broken. What went wrong on
+// the way is checked at the end by `leave`: errors in the page, requests to others, what the security policy stopped.
+
+import { strict as assert } from "node:assert";
+import { chromium } from "playwright-core";
+
+export const URL_ = process.argv[2];
+export const API = `${URL_}/elsa/api`;
+// Without these flags Chromium asks its maker's hosts for all sorts of things.
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+// Studio is WebAssembly, and its start is work.
+const SLOW_MS = 120_000;
+
+const seen = [];
+let shots = 0;
+
+/** A page of a browser of a size. */
+export async function arrive(size = { width: 1400, height: 900 }) {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({ viewport: size });
+  const page = await context.newPage();
+  page.setDefaultTimeout(SLOW_MS);
+  page.on("pageerror", (error) => seen.push(`error in the page: ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy/i.test(message.text())) seen.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(URL_) && !/^(data|blob):/.test(request.url())) seen.push(`a request to ${request.url()}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 500 || (response.status() === 404 && response.url().startsWith(API))) seen.push(`${response.status()} ${response.request().method()} ${response.url()}`);
+  });
+  return page;
+}
+
+/** Opens a page, and logs in where it is asked for. */
+export async function open(page, path) {
+  await page.goto(URL_ + path);
+  await page.getByLabel("Name").fill(process.env.NAME);
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("The name or the password is wrong").waitFor();
+  await page.getByLabel("Password").fill(process.env.PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log out" }).waitFor();
+}
+
+/** A screenshot, for whoever looks what a test saw. */
+export async function shoot(page, name) {
+  shots += 1;
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${process.argv[1].match(/(\w+)\.mjs$/)[1]}-${String(shots).padStart(2, "0")}-${name}.png` });
+}
+
+/** No error bar of Studio's is shown. */
+export async function nothingWrong(page) {
+  assert.equal(await page.locator("#blazor-error-ui").isVisible(), false, "Studio shows its error bar");
+}
+
+/** Asks until it is so. */
+export async function until(what, isSo, ms = 30_000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const found = await isSo();
+    if (found) return found;
+    assert.ok(Date.now() < end, `never: ${what}`);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+/** The API, as a program asks it. */
+export async function api(method, path, body) {
+  const headers = { "content-type": "application/json", authorization: `ApiKey ${process.env.API_KEY}` };
+  const response = await fetch(API + path, { method, headers, body: body && JSON.stringify(body) });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+  return text ? JSON.parse(text) : null;
+}
+
+export const literal = (type, value) => ({ typeName: type, expression: { type: "Literal", value } });
+
+/** Publishes activities in sequence. */
+export const publish = (id, activities) =>
+  api("POST", "/workflow-definitions", { model: { definitionId: id, name: id, root: { type: "Elsa.Sequence", id: "all", activities } }, publish: true });
+
+/** Closes the browser; the test fails if anything was wrong on the way. */
+export async function leave(page) {
+  await page.context().browser().close();
+  assert.deepEqual(seen, []);
+}
