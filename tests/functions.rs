@@ -9,6 +9,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     clippy::wildcard_enum_match_arm,
     reason = "a test fails by panicking, also at what it did not expect"
 )]
@@ -16,6 +17,7 @@
 mod functions {
     mod api;
     mod events;
+    mod fuzz;
     mod invalidation;
     mod lifetime;
     mod messages;

@@ -23,6 +23,9 @@ use super::world::{Owner, World};
 /// How long a caller waits for an answer, and a Lambda function may work, in ms.
 pub(crate) const PATIENCE_MS: u64 = 30_000;
 
+/// How long a caller pauses at most before it asks again, in ms.
+const PAUSE_MS_MAX: u64 = 5_000;
+
 /// What all nodes share: what AWS would keep, and the world outside.
 #[derive(Default)]
 pub(crate) struct Shared {
@@ -106,6 +109,8 @@ impl Cluster {
         };
         let config = StoreConfig {
             writes_max: self.plan.writes_max,
+            // Two show what many would; a sweep asks each one.
+            outbox_shards: config.outbox_shards.min(2),
             ..config
         };
         let store = Store::new(node.clone(), config).with_blobs(node.clone());
@@ -235,7 +240,8 @@ impl Cluster {
         answered
     }
 
-    /// Asks until there is an answer that is one.
+    /// Asks until there is an answer that is one, after longer and longer pauses: who asks a system at every chance
+    /// keeps it from anything else, and each question is one more chance for a node to die.
     pub(crate) async fn insist<T, F, A>(
         &self,
         name: &'static str,
@@ -246,12 +252,14 @@ impl Cluster {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
+        let mut pause_ms = 20;
         loop {
             let answer = self.ask(name, &request).await;
             if let Some(answer) = answer.and_then(&is_answer) {
                 return answer;
             }
-            self.world.sleep(20).await;
+            self.world.sleep(pause_ms).await;
+            pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
         }
     }
 

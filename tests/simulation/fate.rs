@@ -32,7 +32,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Whether nothing is ever lost, so that nothing needs a sweep.
+    /// Whether nothing is ever lost or late, so that nothing needs a sweep. A slow start of a child may be overtaken by
+    /// its parent's end, and whoever is to cancel it then comes again with a sweep.
     #[must_use]
     pub(crate) fn is_gentle(self) -> bool {
         let Self {
@@ -42,9 +43,10 @@ impl Faults {
             late,
             crash,
             freeze,
+            slow,
             ..
         } = self;
-        refused + lost + vanished + late + crash + freeze == 0 && self.slow_ms < 5_000
+        refused + lost + vanished + late + slow + crash + freeze == 0
     }
 }
 

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use dormouse_runtime::{
-    DefinitionHandle, DeleteOutcome, DispatchOutcome, EventRequest, StartOutcome, StartRequest,
+    DefinitionHandle, DeleteOutcome, DispatchOutcome, EventRequest, ResumeOutcome, StartOutcome,
+    StartRequest,
 };
 use serde_json::json;
 
@@ -13,6 +14,9 @@ use super::ledger::{Ledger, Run, Started};
 use super::plan::{End, Errand};
 use super::recipe::{Recipe, SINGLE, TRIGGERED, VERSIONED};
 use super::world::Owner;
+
+/// How often somebody asks for an instance that is not there yet.
+const QUESTIONS_MAX: u32 = 30;
 
 /// Everybody, and what they were told.
 #[derive(Clone)]
@@ -173,28 +177,32 @@ impl People {
             .await
     }
 
+    /// One that was dispatched may not be there yet. After a while it is given up on: its start may have become a dead
+    /// letter, which an operator replays when the storm is over.
     async fn interfere(&self, instance: &str, end: End, dispatched: bool) {
         let deletes = end == End::Delete;
         let id = instance.to_owned();
+        let asked = Arc::new(Mutex::new(0));
         self.cluster
             .insist(
                 "interfere",
                 move |runtime| {
                     let id = id.clone();
                     async move {
-                        if !deletes {
-                            let outcome = runtime.cancel(&tenant(), &id).await.ok()?;
-                            let is_there =
-                                !matches!(outcome, dormouse_runtime::ResumeOutcome::NotFound);
-                            // One that was dispatched may not be there yet.
-                            return (is_there || !dispatched).then_some(());
+                        if deletes {
+                            let outcome = runtime.delete_instance(&tenant(), &id).await.ok()?;
+                            return Some(outcome != DeleteOutcome::NotFound);
                         }
-                        let outcome = runtime.delete_instance(&tenant(), &id).await.ok()?;
-                        let is_there = outcome != DeleteOutcome::NotFound;
-                        (is_there || !dispatched).then_some(())
+                        let outcome = runtime.cancel(&tenant(), &id).await.ok()?;
+                        Some(!matches!(outcome, ResumeOutcome::NotFound))
                     }
                 },
-                |outcome| outcome,
+                move |is_there: Option<bool>| {
+                    let is_there = is_there?;
+                    *lock(&asked) += 1;
+                    let is_enough = !dispatched || *lock(&asked) > QUESTIONS_MAX;
+                    (is_there || is_enough).then_some(())
+                },
             )
             .await;
     }

@@ -189,8 +189,8 @@ async fn a_start_that_waits_for_an_event_and_the_event() {
     account.api(published).await.unwrap();
     account.settle().await.unwrap();
     let resumes = Budget {
-        table_calls: 3,
-        write_units: 9,
+        table_calls: 4,
+        write_units: 10,
         read_units: 1.0,
         queue_requests: 3,
         schedule_calls: 0,

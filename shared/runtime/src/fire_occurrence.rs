@@ -184,7 +184,7 @@ impl Runtime {
             payload: payload.into(),
             ..QueuedStimulus::default()
         };
-        self.store().queue_stimulus(tenant, &kept).await?;
+        self.store().queue_stimulus(tenant, &kept, None).await?;
         Ok(true)
     }
 

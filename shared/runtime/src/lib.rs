@@ -40,6 +40,7 @@ pub mod port;
 mod publish_definition;
 mod publish_event;
 pub mod query;
+mod receivers;
 mod references;
 mod replay_dead_letter;
 mod report;

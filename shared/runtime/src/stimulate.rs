@@ -5,6 +5,7 @@ use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
+use dormouse_store::addressees::Earlier;
 use dormouse_store::bookmark::BookmarkRow;
 use dormouse_store::commit::Consumed;
 use dormouse_store::trigger::TriggerRow;
@@ -18,6 +19,7 @@ use crate::burst::Cause;
 use crate::definition_handle::DefinitionHandle;
 use crate::derived_id::derived_id;
 use crate::error::RuntimeError;
+use crate::receivers::{Found, Receivers, owned};
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
@@ -83,22 +85,14 @@ pub(crate) fn event_hash(name: &str) -> String {
 /// How often triggers are looked for again because a publish came in between.
 const LOOKS_MAX: u32 = 5;
 
-/// What one look for receivers found.
+/// What became of those that one look has found.
 #[derive(Default)]
-struct Look {
+struct Delivery {
     outcome: StimulusOutcome,
     /// A trigger was published anew meanwhile.
     is_stale: bool,
     /// Receivers that could not be reached now.
     failure: Option<RuntimeError>,
-    /// Whether the stimulus is kept, from an earlier delivery.
-    is_kept: bool,
-}
-
-impl Look {
-    fn has_receivers(&self) -> bool {
-        !self.outcome.started.is_empty() || !self.outcome.resumed.is_empty()
-    }
 }
 
 /// What became of one receiver.
@@ -121,86 +115,96 @@ impl Runtime {
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
-        let is_late = self.now().0 - stimulus.at.0 >= self.config().redeliver_after_ms;
-        // Perhaps an earlier delivery of it was kept, and somebody has taken it since.
-        if is_late && self.was_taken(tenant, stimulus).await? {
-            return Ok(StimulusOutcome::default());
-        }
-        let mut look = self.look(tenant, stimulus).await?;
-        for _ in 1..LOOKS_MAX {
-            if !look.is_stale {
-                break;
+        let mut looks = 1;
+        let delivery = loop {
+            let receivers = match self.receivers(tenant, stimulus).await? {
+                Found::Kept => return self.deliver_kept(tenant, stimulus).await,
+                Found::Taken => return Ok(StimulusOutcome::default()),
+                Found::Receivers(receivers) => receivers,
+            };
+            let delivery = self.reach_all(tenant, stimulus, receivers).await?;
+            if !delivery.is_stale || looks == LOOKS_MAX {
+                break delivery;
             }
-            look = self.look(tenant, stimulus).await?;
-        }
-        if let Some(failure) = look.failure {
+            looks += 1;
+        };
+        if let Some(failure) = delivery.failure {
             return Err(failure);
         }
-        if look.is_kept {
-            return self.deliver_kept(tenant, stimulus).await;
-        }
+        let outcome = delivery.outcome;
         let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
-        if look.has_receivers() || kept_ms <= 0 {
-            return Ok(look.outcome);
+        let has_receivers = !outcome.started.is_empty() || !outcome.resumed.is_empty();
+        if has_receivers || kept_ms <= 0 {
+            return Ok(outcome);
         }
-        if is_late && self.was_taken(tenant, stimulus).await? {
-            return Ok(look.outcome);
-        }
+        self.keep(tenant, stimulus, kept_ms).await
+    }
+
+    /// Keeps a stimulus that nobody has received for whoever comes, unless somebody has had it before.
+    async fn keep(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        kept_ms: i64,
+    ) -> Result<StimulusOutcome, RuntimeError> {
         let kept = stimulus.keep(kept_ms, self.now())?;
-        self.store().queue_stimulus(tenant, &kept).await?;
+        let store = self.store();
+        let earlier = store.queue_stimulus(tenant, &kept, None).await?;
+        if let Earlier::AddressedTo(addressees) = earlier {
+            let addressed = owned(addressees.besides(&[]));
+            let before = self.before(tenant, stimulus, &addressed).await?;
+            if !before.seen.is_empty() {
+                return Ok(StimulusOutcome {
+                    resumed: before.seen,
+                    ..StimulusOutcome::default()
+                });
+            }
+            if let Some(failure) = before.failure {
+                return Err(failure);
+            }
+            // They had other reasons not to wait any more.
+            store
+                .queue_stimulus(tenant, &kept, Some(&addressees))
+                .await?;
+        }
         // A bookmark may have been opened since the look, by a commit that looked before this was kept.
         self.deliver_kept(tenant, stimulus).await
     }
 
-    async fn was_taken(
+    /// Reaches those who are to have a stimulus.
+    async fn reach_all(
         &self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
-    ) -> Result<bool, RuntimeError> {
-        let (hash, id) = (&stimulus.hash, &stimulus.id);
-        Ok(self.store().was_taken(tenant, hash, id).await?)
-    }
-
-    /// Looks once for triggers and bookmarks, and reaches those that are there.
-    async fn look(
-        &self,
-        tenant: &Tenant,
-        stimulus: &StimulusRequest,
-    ) -> Result<Look, RuntimeError> {
-        let mut look = Look::default();
-        let mut cursor = None;
-        loop {
-            let page = self.store().stimuli(tenant, &stimulus.hash, cursor).await?;
-            // Kept by an earlier delivery of it: then it has one receiver only.
-            look.is_kept |= page.queued.iter().any(|kept| kept.id == stimulus.id);
-            if look.is_kept {
-                return Ok(look);
-            }
-            let mut all: Vec<BoxFuture<'_, Reached>> = Vec::new();
-            for row in page.triggers.iter().filter(|_| !stimulus.is_targeted()) {
-                all.push(self.reach_trigger(tenant, stimulus, row).boxed());
-            }
-            for row in page.bookmarks.iter().filter(|row| stimulus.is_for(row)) {
-                all.push(self.reach_bookmark(tenant, stimulus, row).boxed());
-            }
-            let reached: Vec<_> = stream::iter(all)
-                .buffer_unordered(self.config().deliveries_parallel_max.max(1))
-                .collect()
-                .await;
-            for one in reached {
-                match one {
-                    Reached::Started(id) => look.outcome.started.push(id),
-                    Reached::Resumed(id) => look.outcome.resumed.push(id),
-                    Reached::Stale => look.is_stale = true,
-                    Reached::Nobody => {}
-                    Reached::Failed(error) => look.failure = Some(error),
-                }
-            }
-            cursor = page.cursor;
-            if cursor.is_none() {
-                return Ok(look);
+        receivers: Receivers,
+    ) -> Result<Delivery, RuntimeError> {
+        let before = self.before(tenant, stimulus, &receivers.before).await?;
+        let mut delivery = Delivery {
+            failure: before.failure,
+            ..Delivery::default()
+        };
+        delivery.outcome.resumed = before.seen;
+        let mut all: Vec<BoxFuture<'_, Reached>> = Vec::new();
+        for row in &receivers.triggers {
+            all.push(self.reach_trigger(tenant, stimulus, row).boxed());
+        }
+        for row in &receivers.bookmarks {
+            all.push(self.reach_bookmark(tenant, stimulus, row).boxed());
+        }
+        let reached: Vec<_> = stream::iter(all)
+            .buffer_unordered(self.config().deliveries_parallel_max.max(1))
+            .collect()
+            .await;
+        for one in reached {
+            match one {
+                Reached::Started(id) => delivery.outcome.started.push(id),
+                Reached::Resumed(id) => delivery.outcome.resumed.push(id),
+                Reached::Stale => delivery.is_stale = true,
+                Reached::Nobody => {}
+                Reached::Failed(error) => delivery.failure = Some(error),
             }
         }
+        Ok(delivery)
     }
 
     async fn reach_trigger(
@@ -268,7 +272,7 @@ impl Runtime {
 
 impl StimulusRequest {
     /// Whether it is for somebody in particular, so that it starts nothing.
-    fn is_targeted(&self) -> bool {
+    pub(crate) fn is_targeted(&self) -> bool {
         self.instance_id.is_some()
             || self.bookmark_id.is_some()
             || self.activity_instance_id.is_some()

@@ -4,6 +4,7 @@
 //! The store knows where things lie and who may write them. What a state, an effect or a payload means is the
 //! engine's and the runtime's business: here they are bytes.
 
+pub mod addressees;
 pub mod application;
 pub mod audit;
 pub mod backoff;

@@ -90,7 +90,12 @@ pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
 /// How long it is remembered that a stimulus was taken, in ms: longer than it is delivered again.
 const REMEMBERED_MS: i64 = 24 * 3_600_000;
 
-/// The key of what remembers that a stimulus was taken.
+/// Until when what became of a stimulus is remembered, in s since 1970.
+pub(crate) fn remembered_until_s(now_ms: i64) -> i64 {
+    now_ms.saturating_add(REMEMBERED_MS) / 1_000
+}
+
+/// The key of what remembers that a stimulus was taken, or for whom it is.
 pub(crate) fn taken_key(tenant: &Tenant, hash: &str, id: &str) -> Result<Key, StoreError> {
     let hash = part("a stimulus hash", hash)?;
     let id = part("a stimulus id", id)?;
@@ -106,7 +111,7 @@ pub(crate) fn remember_taken(
     now_ms: i64,
 ) -> Result<Item, StoreError> {
     let key = taken_key(tenant, hash, id)?;
-    let ttl = Value::N((now_ms + REMEMBERED_MS) / 1_000);
+    let ttl = Value::N(remembered_until_s(now_ms));
     let attributes = Attributes::from([("ttl".to_owned(), ttl)]);
     Ok(Item { key, attributes })
 }

@@ -54,6 +54,11 @@ impl Seen {
         self.times.contains_key(event)
     }
 
+    /// Whether some events have items of their own.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.overflow_ms.is_some()
+    }
+
     /// Adds an event, and forgets the old ones. Answers the write that remembers it where the head is full.
     pub(crate) fn add(
         &mut self,

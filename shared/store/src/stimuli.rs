@@ -1,5 +1,6 @@
 //! Stimuli: what waits for one, and those that wait.
 
+use crate::addressees::{Addressees, Earlier};
 use crate::bookmark::{self, BookmarkRow};
 use crate::error::StoreError;
 use crate::queued_stimulus::{self, QueuedStimulus, expiry_partition};
@@ -126,8 +127,10 @@ impl Store {
             .await
     }
 
-    /// Queues a stimulus that nothing waited for. False: it is queued already, or was queued and taken in the last
-    /// day. Ask for bookmarks again after it: one may have been opened in between. One atomic write.
+    /// Queues a stimulus that nothing waited for. Ask for bookmarks again after it: one may have been opened in
+    /// between. [`Earlier::None`]: it is queued. [`Earlier::Taken`]: it was queued already, or was and somebody has
+    /// taken it. [`Earlier::AddressedTo`]: an earlier delivery found receivers; if none of them has seen it, queue it
+    /// `despite` them. One atomic write.
     ///
     /// # Errors
     ///
@@ -136,30 +139,23 @@ impl Store {
         &self,
         tenant: &Tenant,
         queued: &QueuedStimulus,
-    ) -> Result<bool, StoreError> {
+        despite: Option<&Addressees>,
+    ) -> Result<Earlier, StoreError> {
         let item = queued_stimulus::item(tenant, queued, self.config().outbox_shards)?;
         // In one write: between a look and this, an earlier delivery may have been queued and taken.
         let taken = queued_stimulus::taken_key(tenant, &queued.hash, &queued.id)?;
+        let is_free = despite.map_or(Ok(Condition::Absent), Addressees::still_noted)?;
         let writes = [
             Write::Put(item, Condition::Absent),
-            Write::Check(taken, Condition::Absent),
+            Write::Check(taken, is_free),
         ];
-        Ok(self.table().write(&writes).await? == Written::Done)
-    }
-
-    /// Whether a stimulus was queued and a commit has taken it, in the last day. One read.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn was_taken(
-        &self,
-        tenant: &Tenant,
-        hash: &str,
-        id: &str,
-    ) -> Result<bool, StoreError> {
-        let key = queued_stimulus::taken_key(tenant, hash, id)?;
-        Ok(self.table().get(&key).await?.is_some())
+        let Written::Refused(mut refused) = self.table().write(&writes).await? else {
+            return Ok(Earlier::None);
+        };
+        match refused.pop().flatten().flatten() {
+            Some(item) => Addressees::earlier(&item),
+            None => Ok(Earlier::Taken),
+        }
     }
 
     /// Takes a queued stimulus away without a commit, such as when it started an instance. False: it is not there

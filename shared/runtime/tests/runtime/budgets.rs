@@ -87,6 +87,6 @@ async fn an_event_to_nobody_and_to_one_stay_within_their_calls() {
     };
     let to = Some(instance.instance.id.to_string());
     node.publish_event(&world.tenant, event(to)).await.unwrap();
-    // Accept, look, lease, commit, forget.
-    assert_eq!(spent(&node, &mut so_far).await, 5, "event to one");
+    // Accept, look, note for whom it is, lease, commit, forget.
+    assert_eq!(spent(&node, &mut so_far).await, 6, "event to one");
 }

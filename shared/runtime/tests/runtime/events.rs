@@ -81,6 +81,19 @@ async fn an_event_before_its_bookmark_is_kept_for_one_receiver() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_workflow_that_publishes_an_event_to_itself_does_not_wait_for_itself() {
+    let world = World::new();
+    let node = world.node();
+    let both = json!({ "type": "Elsa.Parallel", "id": "both", "activities": [event("go"), publish("go")] });
+    node.publish(sequence("flow", &[both, write("end")])).await;
+    let began = world.now();
+    let id = node.started("flow").await.instance.id.to_string();
+    settle().await;
+    assert_eq!(node.sub_status(&id).await, "Finished");
+    assert!(world.now() - began < 1_000, "it waited for its own lease");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_event_and_a_bookmark_that_cross_meet() {
     for _ in 0..20 {
         let world = World::new();
@@ -253,4 +266,65 @@ async fn an_event_that_is_delivered_late_again_finds_that_it_was_taken() {
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     assert_eq!(node.sub_status(&waiting).await, "Suspended");
     assert_eq!(world.rows("~/QUEUED"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_was_delivered_and_comes_again_wakes_nobody_else() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence("flow", &[event("go"), write("end")]))
+        .await;
+    let first = node.started("flow").await.instance.id.to_string();
+    let request = EventRequest {
+        event_id: Some("e-1".into()),
+        waits: true,
+        ..named("go")
+    };
+    // Accepted, looked up, noted, leased, committed; then the sender's node dies, and the row stays.
+    let dying = world.dying_node(5, false);
+    let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
+    let sent = request.clone();
+    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    settle().await;
+    assert!(dying.table.is_dead());
+    assert_eq!(node.sub_status(&first).await, "Finished");
+    assert_eq!(world.rows("OUTBOX").len(), 1);
+    // Whoever begins to wait now has nothing to do with it: not when the row is delivered again, ...
+    let second = node.started("flow").await.instance.id.to_string();
+    node.sweep_later().await;
+    assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
+    // ... and not when the sender, who has no answer, sends it again.
+    send(&node, &world, request).await;
+    assert_eq!(node.sub_status(&second).await, "Suspended");
+    let third = node.started("flow").await.instance.id.to_string();
+    settle().await;
+    assert_eq!(node.sub_status(&third).await, "Suspended");
+    assert_eq!(world.rows("~/QUEUED"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_whose_receiver_was_woken_by_another_is_kept_for_the_next() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence("flow", &[event("go"), write("end")]))
+        .await;
+    let first = node.started("flow").await.instance.id.to_string();
+    let of = |id: &str| EventRequest {
+        event_id: Some(id.into()),
+        waits: true,
+        ..named("go")
+    };
+    // One dies between its note and its lease; another one comes in between.
+    let dying = world.dying_node(3, false);
+    let (runtime, tenant, sent) = (dying.runtime.clone(), world.tenant.clone(), of("e-1"));
+    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    settle().await;
+    assert!(dying.table.is_dead());
+    send(&node, &world, of("e-2")).await;
+    assert_eq!(node.sub_status(&first).await, "Finished");
+    node.sweep_later().await;
+    assert_eq!(world.rows("~/QUEUED").len(), 1);
+    let second = node.started("flow").await.instance.id.to_string();
+    settle().await;
+    assert_eq!(node.sub_status(&second).await, "Finished");
 }

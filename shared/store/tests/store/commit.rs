@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use dormouse_store::addressees::Earlier;
 use dormouse_store::commit::{Commit, Committed, Consumed};
 use dormouse_store::idempotency::Answer;
 use dormouse_store::lease::{Acquire, Acquired};
@@ -184,11 +185,9 @@ fn a_queued_stimulus_is_consumed_by_exactly_one_instance() {
         hash: "H".into(),
         ..QueuedStimulus::default()
     };
-    assert!(now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap());
-    assert!(
-        !now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap(),
-        "queued twice is queued once"
-    );
+    let queue = || now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+    assert_eq!(queue(), Earlier::None);
+    assert_eq!(queue(), Earlier::Taken, "queued twice is queued once");
     let consuming = Commit {
         consumed: Some(Consumed {
             hash: "H".into(),

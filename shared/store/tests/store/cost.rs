@@ -147,7 +147,7 @@ fn a_timer_in_the_table_and_a_queued_stimulus_ride_along() {
     rig.create("i", &burst(200, 4));
     let mut lease = rig.acquire("i", "a", 2_000);
     rig.cost();
-    now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap();
+    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
     // And that nobody has taken it before is checked in the same write.
     assert_eq!(rig.cost(), cost(1, 4, 1, 0));
     let both = Commit {

@@ -40,7 +40,7 @@ fn fill(rig: &Rig, name: &str) {
         payload: body.clone(),
         ..QueuedStimulus::default()
     };
-    now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap();
+    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
     let letter = DeadLetter {
         id: name.into(),
         at_ms: 1,

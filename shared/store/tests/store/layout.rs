@@ -117,7 +117,7 @@ fn stimuli_and_letters(rig: &Rig) {
         expires_ms: 2,
         payload: Bytes::from_static(b"p"),
     };
-    now(rig.store.queue_stimulus(&rig.tenant, &queued)).unwrap();
+    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
     let letters = [
         Letter::Stimulus {
             id: "q".into(),

@@ -176,7 +176,10 @@ fn queued(id: &str, expires_ms: i64) -> QueuedStimulus {
 #[test]
 fn whoever_comes_second_sees_the_other() {
     let rig = rig();
-    now(rig.store.queue_stimulus(&rig.tenant, &queued("e", 9_000))).unwrap();
+    now(rig
+        .store
+        .queue_stimulus(&rig.tenant, &queued("e", 9_000), None))
+    .unwrap();
     rig.create(
         "i",
         &Commit {
@@ -237,10 +240,10 @@ fn a_stimulus_that_nothing_waited_for_becomes_a_dead_letter_and_can_be_replayed(
     for n in 0..5 {
         now(rig
             .store
-            .queue_stimulus(&rig.tenant, &queued(&format!("e{n}"), 2_000 + n)))
+            .queue_stimulus(&rig.tenant, &queued(&format!("e{n}"), 2_000 + n), None))
         .unwrap();
     }
-    now(rig.store.queue_stimulus(&other, &queued("e0", 2_000))).unwrap();
+    now(rig.store.queue_stimulus(&other, &queued("e0", 2_000), None)).unwrap();
     let listed = now(rig.store.list_queued(10)).unwrap();
     assert_eq!(listed.len(), 6);
     assert!(listed.contains(&(other.clone(), queued("e0", 2_000))));
