@@ -24,6 +24,8 @@ mod corpus;
 mod drivers;
 #[path = "simulation/fate.rs"]
 mod fate;
+#[path = "simulation/found.rs"]
+mod found;
 #[path = "simulation/generator.rs"]
 mod generator;
 #[path = "simulation/history.rs"]

@@ -1,6 +1,6 @@
 //! Events of each source with parts exchanged, cut and nested: a function answers or refuses each one, and lives.
 //!
-//! `DORMOUSE_FUZZ_SECONDS` says for how long each function is driven, `DORMOUSE_SEED` with what.
+//! `DORMOUSE_FUZZ_SECONDS` says for how long each function is driven, `DORMOUSE_FUZZ_SEED` with what.
 
 use std::time::{Duration, Instant};
 
@@ -129,7 +129,7 @@ async fn a_function_survives_whatever_it_is_sent() -> Result<()> {
         return Ok(());
     };
     let seconds = number("DORMOUSE_FUZZ_SECONDS").unwrap_or(3);
-    let seed = number("DORMOUSE_SEED").unwrap_or_else(|| std::process::id().into());
+    let seed = number("DORMOUSE_FUZZ_SEED").unwrap_or_else(|| std::process::id().into());
     let mut chance = Chance(seed);
     for name in ["api", "resume", "timer", "invalidation"] {
         let (function, corpus) = (stage.function(name), corpus(name));

@@ -34,7 +34,7 @@ pub(crate) fn kept(target: &str) -> Vec<Vec<u8>> {
 }
 
 /// Runs a target with the first inputs as they are, and then with what `next` makes, until the time is over:
-/// `DORMOUSE_FUZZ_SECONDS`, else three seconds. A run begins with a seed of its own, or with `DORMOUSE_SEED`.
+/// `DORMOUSE_FUZZ_SECONDS`, else three seconds. A run begins with a seed of its own, or with `DORMOUSE_FUZZ_SEED`.
 pub(crate) fn drive<I>(
     name: &str,
     first: Vec<I>,
@@ -43,11 +43,11 @@ pub(crate) fn drive<I>(
     mut target: impl FnMut(&I),
 ) {
     let seconds = number("DORMOUSE_FUZZ_SECONDS").unwrap_or(3);
-    let seed = number("DORMOUSE_SEED").unwrap_or_else(|| {
+    let seed = number("DORMOUSE_FUZZ_SEED").unwrap_or_else(|| {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap();
         u64::try_from(now.as_nanos() & u128::from(u64::MAX)).unwrap()
     });
-    println!("{name}: DORMOUSE_SEED={seed}");
+    println!("{name}: DORMOUSE_FUZZ_SEED={seed}");
     let mut chance = Chance(seed);
     let watch = Watch::begin(name);
     let begin = Instant::now();

@@ -27,6 +27,8 @@ pub(crate) enum Sabotage {
     KeyNotStable,
     /// An instance forgets which events it has taken.
     EventsForgotten,
+    /// It is not noted for whom an event is.
+    NotNoted,
     /// A create does not look whether there is such an instance already.
     StartsTwice,
     /// A deleted instance leaves nothing that keeps it from coming back.
@@ -45,7 +47,7 @@ pub(crate) enum Sabotage {
 
 impl Sabotage {
     /// All of them.
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::NoFence,
         Self::NotAtomic,
         Self::RowFirst,
@@ -56,6 +58,7 @@ impl Sabotage {
         Self::TrustsBroadcast,
         Self::KeyNotStable,
         Self::EventsForgotten,
+        Self::NotNoted,
         Self::StartsTwice,
         Self::NoTombstone,
         Self::NoClaim,
