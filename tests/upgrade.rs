@@ -92,6 +92,7 @@ fn the_golden_world_has_every_kind_of_item() {
         "STIM B",
         "STIM Q",
         "STIM T",
+        "TAKEN …",
         "TIMER …",
         "TYPE D",
         "UNIQ HEAD",
