@@ -12,6 +12,9 @@ use super::cluster::{Cluster, lock, tenant};
 use super::sabotage::Sabotage;
 use super::world::Owner;
 
+/// How long a timer that lies in the table is left alone at most before it is tried again, in ms.
+const PAUSE_MS_MAX: u64 = 5_000;
+
 /// How often a message is handed out before it is given up on.
 const ATTEMPTS_MAX: u32 = 50;
 
@@ -164,6 +167,8 @@ impl Cluster {
             let world = &cluster.world;
             let ms = u64::try_from(due - world.now_ms()).unwrap_or(0);
             world.sleep(ms + world.below(500)).await;
+            // Many rows that are all asked for at every chance would let no node live.
+            let mut pause_ms = 100;
             while cluster
                 .shared
                 .table
@@ -187,7 +192,8 @@ impl Cluster {
                 if let Some(timer) = timer {
                     cluster.fire_once(timer).await;
                 }
-                world.sleep(100 + world.below(500)).await;
+                world.sleep(pause_ms + world.below(500)).await;
+                pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
             }
         });
     }
