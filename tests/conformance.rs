@@ -20,6 +20,7 @@ mod conformance {
     mod corpus_runs;
     mod flowcharts;
     mod http;
+    mod routes;
     mod rows;
     mod waiting;
 }

@@ -1,64 +1,28 @@
 //! Requests to the whole route table, in process: whatever is sent, nobody panics and nothing answers 500.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
-use dormouse_engine::call::{Answer, HttpRequest};
-use dormouse_expressions::{Expressions, Limits};
-use dormouse_http::{App, HttpConfig, router};
-use dormouse_runtime::identity::Authentication;
-use dormouse_runtime::port::{HttpCaller, Ports};
-use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::config::StoreConfig;
-use dormouse_store::{MemoryTable, Store};
+use dormouse_expressions::Limits;
+use dormouse_runtime::RuntimeConfig;
 use dormouse_tests::primitives::{delay, endpoint, event, respond, sequence, task};
+use dormouse_tests::routes::Routes;
 use dormouse_tests::{liquid, workflow};
-use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
-use tower::ServiceExt as _;
 
 use super::drive::{drive, kept};
 use super::mutant::{Chance, mutant_json};
-
-/// Nobody is reached.
-struct NoNetwork;
-
-#[async_trait]
-impl HttpCaller for NoNetwork {
-    async fn call(&self, _request: &HttpRequest, _timeout_ms: u64) -> Answer {
-        Answer::FailedToConnect {
-            message: "there is no network here".into(),
-        }
-    }
-}
 
 /// How many requests one server takes before a new one takes its place, so that what they leave is bounded.
 const REQUESTS_MAX: u32 = 400;
 
 struct Server {
-    router: Router,
+    routes: Routes,
     requests: u32,
 }
 
 impl Server {
     /// A server that knows a workflow and has an instance that waits, both named in the corpus.
     async fn new() -> Self {
-        let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
-        let ports = Ports {
-            clock: Arc::new(SystemClock),
-            background: Arc::new(TokioBackground::new(tokio::runtime::Handle::current())),
-            scheduler: Arc::new(TableScheduler::new(store.clone())),
-            http_caller: Arc::new(NoNetwork),
-            queue: None,
-            bus: None,
-            broadcast: None,
-            observer: None,
-            metrics: None,
-        };
         let limits = Limits {
             steps_max: 2_000,
             time_ms_max: 200,
@@ -68,10 +32,8 @@ impl Server {
         config.wait_ms_max = 0;
         config.limits.burst_activities_max = 500;
         config.limits.step_activities_max = 500;
-        let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);
-        let app = App::new(runtime, HttpConfig::default());
         let mut server = Self {
-            router: router(app.with_authentication(Authentication::none())),
+            routes: Routes::new(config, limits),
             requests: 0,
         };
         for request in first() {
@@ -102,13 +64,12 @@ impl Server {
         let Ok(request) = request.body(Body::from(text("body"))) else {
             return;
         };
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let status = response.status().as_u16();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let answer = self.routes.send(request).await;
+        let status = answer.status;
         // A workflow may answer what it likes under its own path, and one that is executed and fails is
         // answered with its state and 500, as Elsa does.
         let is_own = text("path").starts_with("/workflows");
-        let body = String::from_utf8_lossy(&body);
+        let body = answer.text();
         let is_faulted = body.starts_with("{\"workflowState\":") && body.contains("\"Faulted\"");
         assert!(
             status < 500 || is_faulted || is_own && !body.contains("unexpected"),

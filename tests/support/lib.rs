@@ -41,6 +41,7 @@ pub mod outcome;
 pub mod primitives;
 #[cfg(feature = "aws")]
 pub mod recorder;
+pub mod routes;
 pub mod rows;
 pub mod scenario;
 pub mod seen;

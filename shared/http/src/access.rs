@@ -74,6 +74,7 @@ pub(crate) const PUBLISH_TOO: &[&str] = &["publish:workflow-definitions"];
 pub(crate) const READ_INSTANCES: &[&str] = &["read:workflow-instances"];
 /// Resuming by bookmark.
 pub(crate) const RESUME: &[&str] = &["resume:workflow-instances"];
+const ALTER: Access = Any(&["run:alterations"]);
 const LETTERS: &str = "/bookmark-queue/dead-letters";
 const ALL: &[&str] = &["*"];
 
@@ -107,6 +108,12 @@ pub const RULES: &[Rule] = &[
         READ_DEFINITIONS,
     ),
     rule(POST_PUT, "/workflow-definitions/import", WRITE_DEFINITIONS).audit("import"),
+    rule(
+        POST,
+        "/workflow-definitions/import-files",
+        WRITE_DEFINITIONS,
+    )
+    .audit("import"),
     rule(GET, "/workflow-definitions/by-id/{id}", READ_DEFINITIONS),
     rule(
         GET,
@@ -181,8 +188,29 @@ pub const RULES: &[Rule] = &[
         Any(READ_INSTANCES),
     ),
     rule(
+        POST,
+        "/workflow-instances/{id}/variables",
+        Any(&["write:workflow-instances"]),
+    )
+    .audit("alter"),
+    rule(
         GET_POST,
         "/workflow-instances/{id}/journal",
+        Any(READ_INSTANCES),
+    ),
+    rule(
+        GET,
+        "/workflow-instances/{id}/journal/{activity}",
+        Any(READ_INSTANCES),
+    ),
+    rule(
+        GET_POST,
+        "/workflow-instances/{id}/export",
+        Any(READ_INSTANCES),
+    ),
+    rule(
+        POST,
+        "/bulk-actions/export/workflow-instances",
         Any(READ_INSTANCES),
     ),
     rule(POST, "/workflow-instances/{id}/resume", Any(RESUME)).audit("resume"),
@@ -198,12 +226,10 @@ pub const RULES: &[Rule] = &[
         Any(&["cancel:workflow-instances"]),
     )
     .audit("cancel"),
-    rule(
-        POST,
-        "/alterations/workflows/retry",
-        Any(&["run:alterations"]),
-    )
-    .audit("alter"),
+    rule(POST, "/alterations/workflows/retry", ALTER).audit("alter"),
+    rule(POST, "/alterations/run", ALTER).audit("alter"),
+    rule(POST, "/alterations/dry-run", ALTER),
+    rule(POST, "/alterations/submit", ALTER),
     rule(
         GET,
         "/activity-executions/list",

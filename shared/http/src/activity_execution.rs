@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::body::Json as Body;
 use crate::query::Query;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
@@ -59,7 +59,7 @@ struct One {
 
 impl One {
     async fn find(app: &App, id: &str) -> Result<Self, Refusal> {
-        let missing = || Refusal::NoSuchActivityExecution { id: id.to_owned() };
+        let missing = || Operating::NoSuchActivityExecution { id: id.to_owned() };
         let (instance, own) = id.rsplit_once('.').ok_or_else(missing)?;
         let found = app.runtime().activity_executions(app.tenant(), instance);
         let all = found.await?.ok_or_else(missing)?;
@@ -100,7 +100,7 @@ async fn call_stack(
     let take = query.read("take")?.unwrap_or(100).min(1_000);
     let one = One::find(&app, &id).await?;
     let Some(last) = one.all.get(one.place) else {
-        return Err(Refusal::NoSuchActivityExecution { id });
+        return Err(Operating::NoSuchActivityExecution { id }.into());
     };
     let mut stack: Vec<&ActivityExecution> = chain(last, &one.all).collect();
     stack.reverse();
@@ -187,6 +187,13 @@ fn matches(execution: &ActivityExecution, query: &Query) -> bool {
     let node = query.text("activitynodeid");
     node.is_none_or(|n| n == execution.activity_node_id)
         && completed.is_none_or(|c| c == is_completed)
+}
+
+/// The records of all executions of an instance; none if there is no such instance.
+pub(crate) async fn records(app: &App, instance: &str) -> Result<Vec<Value>, Refusal> {
+    let found = app.runtime().activity_executions(app.tenant(), instance);
+    let all = found.await?.unwrap_or_default();
+    Ok(all.iter().map(|e| record(instance, e, &all)).collect())
 }
 
 /// The executions that led to one, the nearest first.

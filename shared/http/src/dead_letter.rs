@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::query::Query;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// How many letters are counted before the count is given as it is.
@@ -47,7 +47,7 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal>
 
 async fn one(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
     let found = app.runtime().dead_letter(app.tenant(), &id).await?;
-    let letter = found.ok_or(Refusal::NoSuchDeadLetter { id })?;
+    let letter = found.ok_or(Operating::NoSuchDeadLetter { id })?;
     Ok(Json(model(&letter)))
 }
 
@@ -55,7 +55,7 @@ async fn replay(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Valu
     if app.runtime().replay_dead_letter(app.tenant(), &id).await? {
         Ok(Json(json!({ "replayed": true, "queueItemId": id })))
     } else {
-        Err(Refusal::NoSuchDeadLetter { id })
+        Err(Operating::NoSuchDeadLetter { id }.into())
     }
 }
 
@@ -63,7 +63,7 @@ async fn delete(Scoped(app): Scoped, Path(id): Path<String>) -> Result<StatusCod
     if app.runtime().delete_dead_letter(app.tenant(), &id).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(Refusal::NoSuchDeadLetter { id })
+        Err(Operating::NoSuchDeadLetter { id }.into())
     }
 }
 

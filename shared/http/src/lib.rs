@@ -6,6 +6,9 @@
 
 pub mod access;
 mod activity_execution;
+mod activity_test;
+mod administration;
+mod alteration;
 mod app;
 mod body;
 mod bookmark;
@@ -30,6 +33,7 @@ mod router;
 mod scoped;
 mod script;
 mod task;
+mod unzip;
 mod webhook;
 mod workflow;
 
@@ -37,5 +41,5 @@ pub use app::{App, HttpConfig};
 pub use client_address::ClientAddress;
 pub use instance::model::state as workflow_state;
 pub use metrics::MetricsPage;
-pub use refusal::Refusal;
+pub use refusal::{Operating, Refusal};
 pub use router::router;

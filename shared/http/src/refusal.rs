@@ -1,14 +1,17 @@
 //! Every way a request is refused, and what the caller hears of it: status, code and sentence, in this one file (and
-//! `refusal/runtime.rs`, for what went wrong inside).
+//! `refusal/runtime.rs`, for what went wrong inside, and `refusal/operating.rs`, for what operators ask for).
 //!
 //! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
 
+mod operating;
 mod runtime;
 
 use axum::http::StatusCode;
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::graph::Problem;
 use dormouse_runtime::RuntimeError;
+
+pub use operating::Operating;
 
 /// Why a request was refused.
 #[derive(Debug)]
@@ -21,6 +24,7 @@ pub enum Refusal {
         method: String,
         path: String,
     },
+    HeadWouldStart,
     BodyTooLarge {
         limit: usize,
     },
@@ -76,15 +80,6 @@ pub enum Refusal {
         instance_id: String,
         open: Vec<String>,
     },
-    NoSuchTask {
-        id: String,
-    },
-    NoSuchDeadLetter {
-        id: String,
-    },
-    NoSuchActivityExecution {
-        id: String,
-    },
     NoSuchActivityType {
         name: String,
     },
@@ -125,6 +120,7 @@ pub enum Refusal {
     ForeignHost,
     ForeignPage,
     Draining,
+    Operating(Operating),
     Runtime(RuntimeError),
 }
 
@@ -157,6 +153,11 @@ impl Refusal {
                 S::METHOD_NOT_ALLOWED,
                 "methodNotAllowed",
                 format!("`{path}` does not take {method}; the header `Allow` lists what it takes"),
+            ),
+            Self::HeadWouldStart => (
+                S::METHOD_NOT_ALLOWED,
+                "headWouldStart",
+                "a HEAD starts nothing, and a GET here would; send a GET or a POST".to_owned(),
             ),
             Self::BodyTooLarge { limit } => (
                 S::PAYLOAD_TOO_LARGE,
@@ -247,21 +248,6 @@ impl Refusal {
                 S::CONFLICT,
                 "whichBookmark",
                 format!("`{instance_id}` does not wait at exactly one bookmark; name one of: {}", list(open)),
-            ),
-            Self::NoSuchTask { id } => (
-                S::NOT_FOUND,
-                "noSuchTask",
-                format!("there is no task `{id}`; a task's id is in the instance's bookmark and in the request to its worker"),
-            ),
-            Self::NoSuchDeadLetter { id } => (
-                S::NOT_FOUND,
-                "noSuchDeadLetter",
-                format!("there is no dead letter `{id}`; it was replayed or deleted before, or never existed"),
-            ),
-            Self::NoSuchActivityExecution { id } => (
-                S::NOT_FOUND,
-                "noSuchActivityExecution",
-                format!("there is no execution of an activity with the id or node id `{id}`"),
             ),
             Self::NoSuchActivityType { name } => (
                 S::NOT_FOUND,
@@ -370,6 +356,7 @@ impl Refusal {
                 "draining",
                 "this server is stopping and takes nothing new; ask another one, or try again in a moment".to_owned(),
             ),
+            Self::Operating(refusal) => return refusal.facts(),
             Self::Runtime(error) => return runtime::facts(error),
         };
         Facts {
@@ -390,6 +377,12 @@ fn list(names: &[String]) -> String {
 impl From<RuntimeError> for Refusal {
     fn from(error: RuntimeError) -> Self {
         Self::Runtime(error)
+    }
+}
+
+impl From<Operating> for Refusal {
+    fn from(refusal: Operating) -> Self {
+        Self::Operating(refusal)
     }
 }
 

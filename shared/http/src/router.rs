@@ -11,8 +11,9 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, bookmark, dead_letter, definition, descriptor, event, gate, health,
-    identity, instance, link, metrics, openapi, origin, script, task, webhook, workflow,
+    activity_execution, activity_test, administration, alteration, bookmark, dead_letter,
+    definition, descriptor, event, gate, health, identity, instance, link, metrics, openapi,
+    origin, script, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -28,6 +29,8 @@ pub fn router(app: App) -> Router {
         .merge(script::routes())
         .merge(openapi::routes())
         .merge(activity_execution::routes())
+        .merge(activity_test::routes())
+        .merge(alteration::routes())
         .merge(bookmark::routes())
         .merge(task::routes())
         .merge(event::routes())
@@ -45,6 +48,7 @@ pub fn router(app: App) -> Router {
             app.clone(),
             refuse_while_draining,
         ))
+        .merge(administration::routes())
         .merge(health::routes())
         .merge(metrics::routes())
         .route_layer(middleware::from_fn_with_state(

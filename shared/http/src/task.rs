@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::body::Json;
 use crate::instance;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// The routes, relative to the API's prefix.
@@ -38,7 +38,7 @@ async fn complete(
         .complete_task(app.tenant(), &id, request.result)
         .await?;
     if matches!(outcome, ResumeOutcome::NotFound) {
-        return Err(Refusal::NoSuchTask { id });
+        return Err(Operating::NoSuchTask { id }.into());
     }
     instance::resumed(id, outcome)
 }

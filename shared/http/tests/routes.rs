@@ -11,6 +11,8 @@
 
 #[path = "routes/access.rs"]
 mod access;
+#[path = "routes/alterations.rs"]
+mod alterations;
 #[path = "routes/audit.rs"]
 mod audit;
 #[path = "routes/bulk.rs"]
@@ -35,8 +37,14 @@ mod rules;
 mod server;
 #[path = "routes/shapes.rs"]
 mod shapes;
+#[path = "routes/subgraph.rs"]
+mod subgraph;
 #[path = "routes/tokens.rs"]
 mod tokens;
+#[path = "routes/transfer.rs"]
+mod transfer;
+#[path = "routes/trial.rs"]
+mod trial;
 #[path = "routes/webhooks.rs"]
 mod webhooks;
 #[path = "routes/workflows.rs"]

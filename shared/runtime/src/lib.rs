@@ -5,6 +5,7 @@
 //! network but through them.
 
 mod advance;
+mod alter;
 mod audit;
 mod bindings;
 mod burst;
@@ -42,6 +43,7 @@ mod publish_event;
 pub mod query;
 mod receivers;
 mod references;
+mod rehearse;
 mod replay_dead_letter;
 mod report;
 mod resolve;

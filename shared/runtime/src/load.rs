@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dormouse_engine::definition::Definition;
-use dormouse_engine::graph::{Graph, Reference};
+use dormouse_engine::graph::{Graph, Place, Reference};
 use dormouse_store::Tenant;
 use dormouse_store::definition::{DefinitionHead, DefinitionVersion};
 use dormouse_store::instance::Summary;
@@ -19,6 +19,14 @@ use crate::version_extra::VersionExtra;
 
 /// How long a published version counts as loaded although it uses workflows that were not found, in ms.
 const INCOMPLETE_MS: i64 = 5_000;
+
+/// Definitions that others use as activities.
+type Bodies = BTreeMap<VersionKey, Arc<Definition>>;
+
+fn find_in(bindings: &Bindings, bodies: &Bodies, reference: &Reference) -> Option<Arc<Definition>> {
+    let version = bindings.get(&reference_key(reference))?;
+    bodies.get(version).cloned()
+}
 
 /// Reads a stored version.
 pub(crate) fn read_definition(stored: &DefinitionVersion) -> Result<Definition, RuntimeError> {
@@ -169,15 +177,49 @@ impl Runtime {
         Ok(Some(runnable))
     }
 
+    /// Where the activities of a definition stand, those of workflows that it would use now included.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn places(
+        &self,
+        tenant: &Tenant,
+        definition: &Definition,
+    ) -> Result<Vec<Place>, RuntimeError> {
+        let (compiled, bodies) = self
+            .compile_with(
+                tenant,
+                Arc::new(definition.clone()),
+                Bindings::default(),
+                Resolve::AndForget,
+            )
+            .await?;
+        let find = |reference: &Reference| find_in(&compiled.bindings, &bodies, reference);
+        Ok(Graph::places(definition, &find, self.expressions()))
+    }
+
     /// Compiles a definition with the workflows it uses: those in `bindings`, and others as `resolve` says.
     pub(crate) async fn compile(
         &self,
         tenant: &Tenant,
         definition: Arc<Definition>,
-        mut bindings: Bindings,
+        bindings: Bindings,
         resolve: Resolve,
     ) -> Result<Runnable, RuntimeError> {
-        let mut bodies: BTreeMap<VersionKey, Arc<Definition>> = BTreeMap::new();
+        let compiled = self.compile_with(tenant, definition, bindings, resolve);
+        Ok(compiled.await?.0)
+    }
+
+    /// The same, and the workflows it uses.
+    async fn compile_with(
+        &self,
+        tenant: &Tenant,
+        definition: Arc<Definition>,
+        mut bindings: Bindings,
+        resolve: Resolve,
+    ) -> Result<(Runnable, Bodies), RuntimeError> {
+        let mut bodies = Bodies::new();
         for (id, version) in bindings.versions() {
             let body = self.needed_definition(tenant, &id, version).await?;
             bodies.insert((id, version), body);
@@ -203,11 +245,12 @@ impl Runtime {
                 }
             }
             if !is_news {
-                return Ok(Runnable {
+                let runnable = Runnable {
                     definition,
                     graph: Arc::new(graph),
                     bindings,
-                });
+                };
+                return Ok((runnable, bodies));
             }
         }
     }
@@ -217,20 +260,18 @@ impl Runtime {
         &self,
         definition: &Definition,
         bindings: &Bindings,
-        bodies: &BTreeMap<VersionKey, Arc<Definition>>,
+        bodies: &Bodies,
     ) -> (Graph, Vec<Reference>) {
         let asked = Mutex::new(Vec::new());
         let find = |reference: &Reference| {
-            let found = bindings
-                .get(&reference_key(reference))
-                .and_then(|version| bodies.get(version));
+            let found = find_in(bindings, bodies, reference);
             if found.is_none() {
                 let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
                 if !asked.contains(reference) {
                     asked.push(reference.clone());
                 }
             }
-            found.cloned()
+            found
         };
         let graph = Graph::compile(definition, &find, self.expressions());
         let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -325,7 +325,9 @@ impl InstanceFilter {
             || (self.correlation_id.is_some() && !self.definition_ids.is_empty())
     }
 
-    fn matches(&self, listed: &ListedInstance) -> bool {
+    /// Whether an instance is one of those meant.
+    #[must_use]
+    pub fn matches(&self, listed: &ListedInstance) -> bool {
         let ListedInstance {
             instance_id,
             summary: s,

@@ -2,7 +2,7 @@
 
 use dormouse_tests::rows::Row;
 
-use super::{left_out, shown};
+use super::shown;
 
 const P: &str = "10.4 Parent/child";
 const H: &str = "10.5 HTTP";
@@ -76,12 +76,6 @@ pub(super) const CHILDREN: &[Row] = &[
     ),
 ];
 
-const ROUTES: &str =
-    "matching a request to a route template belongs to the HTTP routes, whose tests show it";
-const QUERY: &str = "reading a query text belongs to the HTTP routes, whose tests show it";
-const ADDRESSED: &str =
-    "choosing among waiting instances belongs to the HTTP routes, whose tests show it";
-
 pub(super) const HTTP: &[Row] = &[
     shown!(
         H,
@@ -96,9 +90,14 @@ pub(super) const HTTP: &[Row] = &[
         http::an_endpoint_hears_each_of_its_methods
     ),
     shown!(H, 3, "basic GET", http::a_text_is_answered_as_it_is),
-    left_out!(H, 4, "route", ROUTES),
+    shown!(
+        H,
+        4,
+        "route",
+        routes::route_values_are_as_they_were_sent_and_the_whole_path_must_match
+    ),
     shown!(H, 5, "upper/mixed-case", http::a_text_is_answered_as_it_is),
-    left_out!(H, 6, "`?name=`", QUERY),
+    shown!(H, 6, "`?name=`", routes::odd_queries_are_no_mistake),
     shown!(H, 7, "JSON echo", http::json_is_answered_with_its_own_names),
     shown!(
         H,
@@ -127,5 +126,10 @@ pub(super) const HTTP: &[Row] = &[
         "3 concurrent",
         http::each_request_has_its_own_route_values
     ),
-    left_out!(H, 15, "three instances", ADDRESSED),
+    shown!(
+        H,
+        15,
+        "three instances",
+        routes::of_three_that_wait_at_one_path_the_one_that_is_named_goes_on
+    ),
 ];

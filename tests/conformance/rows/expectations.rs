@@ -4,14 +4,12 @@ use dormouse_tests::rows::Row;
 
 use super::{left_out, shown};
 
-const REST: &str =
-    "the body and status of a REST request belong to the HTTP routes, whose tests show them";
-const PUBLISHING: &str = "publishing and its caches belong to the runtime, whose tests show them";
 const PROVIDERS: &str =
     "there are no file providers to refresh or reload from: definitions are published";
 const HOST_FUNCTION: &str =
     "needs a script function that an Elsa host registers in C#; scripts here see no host code";
-const ALTERATIONS: &str = "alterations are not part of this version";
+const ALTERATIONS: &str =
+    "an instance keeps the version that it began with; Migrate is refused, and says so";
 const C_SHARP: &str = "the file's only activity is C#, which is not run here; its output binding is shown with JavaScript";
 
 const PARENT: &str =
@@ -64,15 +62,30 @@ pub(super) const COMPONENT: &[Row] = &[
         "POST",
         corpus_runs::a_start_takes_a_correlation_id
     ),
-    left_out!(HELLO, 2, "same POST with no body", REST),
-    left_out!(HELLO, 3, "same POST with empty body", REST),
-    left_out!(HELLO, 4, "POST /workflow-definitions//execute", REST),
-    left_out!(HELLO, 5, "GET variants", REST),
-    left_out!(
+    shown!(
+        HELLO,
+        2,
+        "same POST with no body",
+        routes::an_execute_needs_no_body_and_no_type
+    ),
+    shown!(
+        HELLO,
+        3,
+        "same POST with empty body",
+        routes::an_execute_takes_an_empty_body_of_json
+    ),
+    shown!(
+        HELLO,
+        4,
+        "POST /workflow-definitions//execute",
+        routes::an_execute_without_a_definition_is_not_found
+    ),
+    shown!(HELLO, 5, "GET variants", routes::an_execute_can_be_a_get),
+    shown!(
         "CacheInvalidation_Childv2.json",
         1,
         "publish child v2",
-        PUBLISHING
+        routes::a_published_child_is_what_its_users_run
     ),
     shown!(
         "CacheInvalidation_Parent.json",
@@ -103,7 +116,12 @@ pub(super) const COMPONENT: &[Row] = &[
         "GET subgraph",
         corpus_runs::an_inlined_workflow_has_elsas_node_ids
     ),
-    left_out!("refgraph-child.json", 1, "export", REST),
+    shown!(
+        "refgraph-child.json",
+        1,
+        "export",
+        routes::an_export_has_the_users_of_a_workflow_if_it_is_told_to
+    ),
     shown!(
         "refgraph-grandchild.json",
         1,
@@ -116,11 +134,11 @@ pub(super) const COMPONENT: &[Row] = &[
         "GET …",
         corpus_runs::nobody_uses_the_outermost_workflow
     ),
-    left_out!(
+    shown!(
         "refgraph-parent.json",
         2,
         "GET consumers of an unknown",
-        REST
+        routes::an_unknown_definition_has_no_users
     ),
 ];
 
@@ -148,11 +166,11 @@ pub(super) const INTEGRATION: &[Row] = &[
         "run",
         corpus_children::an_executed_child_is_waited_for
     ),
-    left_out!(
+    shown!(
         "DependencyWorkflowsPublishing__Workflows__child.json",
         1,
         "get draft",
-        PUBLISHING
+        routes::a_draft_follows_the_child_that_is_published
     ),
     shown!(
         "DependencyWorkflowsPublishing__Workflows__parent.json",

@@ -44,6 +44,8 @@ pub struct Builder<'a> {
     pub(super) trigger_paths: BTreeMap<String, String>,
     /// Where in the JSON each activity stands, if anybody wants to know.
     pub(super) paths: Option<Vec<(NodeIndex, String)>>,
+    /// The root activities of inlined workflows, by the activity that uses them; with `paths` only.
+    pub(super) inlined: BTreeMap<NodeIndex, Value>,
 }
 
 impl Graph {
@@ -83,6 +85,7 @@ impl<'a> Builder<'a> {
             ids: BTreeSet::new(),
             trigger_paths: BTreeMap::new(),
             paths: None,
+            inlined: BTreeMap::new(),
         }
     }
 
@@ -298,6 +301,9 @@ impl<'a> Builder<'a> {
         }
         self.using.push(id);
         let parent = self.current;
+        if self.paths.is_some() {
+            self.inlined.insert(parent, definition.root().clone());
+        }
         let known = self.problems.len();
         let index = self.workflow(definition, Some(parent));
         // What is wrong inside is told where that workflow is validated, but for what comes of using it here.

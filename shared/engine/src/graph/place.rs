@@ -1,12 +1,13 @@
 //! Where each activity of a definition stands in its JSON, and what it is called there.
 
 use dormouse_expressions::Expressions;
+use serde_json::Value;
 
-use super::{Builder, Graph};
+use super::{Builder, Children, Graph, NodeIndex, ROOT};
 use crate::definition::Definition;
 
 /// The place of one activity in its definition's JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     /// The path from the definition: `root.activities[2].body`.
     pub path: String,
@@ -16,27 +17,49 @@ pub struct Place {
     pub node_id: String,
     /// Its type, as written.
     pub type_name: String,
+    /// The activity whose workflow it belongs to, by its node id, and that workflow's own node id. `None`: it is the
+    /// definition's own.
+    pub host: Option<(String, String)>,
+    /// The root activity of the workflow that it stands for.
+    pub workflow: Option<Value>,
 }
 
 impl Graph {
-    /// The places of a definition's own activities, parents before children.
+    /// The places of all activities of a definition, those of workflows used as activities too, parents before
+    /// children.
     #[must_use]
-    pub fn places(definition: &Definition, expressions: &Expressions) -> Vec<Place> {
-        let mut builder = Builder::new(definition, &(), expressions);
+    pub fn places(
+        definition: &Definition,
+        children: &dyn Children,
+        expressions: &Expressions,
+    ) -> Vec<Place> {
+        let mut builder = Builder::new(definition, children, expressions);
         builder.paths = Some(Vec::new());
         builder.workflow(definition, None);
         let paths = builder.paths.take().unwrap_or_default();
+        let mut inlined = std::mem::take(&mut builder.inlined);
         let graph = builder.finish(definition);
-        let place = |(index, path)| {
+        let mut place = |(index, path)| {
             let node = graph.node(index);
             Place {
                 path,
                 id: node.id.clone(),
                 node_id: node.node_id.clone(),
                 type_name: node.type_name.clone(),
+                host: graph.host(index),
+                workflow: inlined.remove(&index),
             }
         };
-        paths.into_iter().map(place).collect()
+        paths.into_iter().map(&mut place).collect()
+    }
+
+    fn host(&self, index: NodeIndex) -> Option<(String, String)> {
+        let parents = std::iter::successors(self.node(index).parent, |at| self.node(*at).parent);
+        let mut workflows = parents.filter(|at| self.node(*at).activity.is_workflow());
+        let workflow = workflows.next().filter(|at| *at != ROOT)?;
+        let user = self.node(workflow).parent?;
+        let node_id = |index| self.node(index).node_id.clone();
+        Some((node_id(user), node_id(workflow)))
     }
 }
 
@@ -55,7 +78,7 @@ mod tests {
         ] } });
         let definition = Definition::from_value(json).unwrap();
         let expressions = Expressions::new(Limits::default());
-        let places = Graph::places(&definition, &expressions);
+        let places = Graph::places(&definition, &(), &expressions);
         let told: Vec<_> = places
             .iter()
             .map(|p| (p.path.as_str(), p.node_id.as_str()))

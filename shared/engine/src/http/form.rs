@@ -70,7 +70,8 @@ fn decoded(text: &[u8]) -> String {
 }
 
 /// Reads a multipart body. What is cut off or malformed ends the reading; what came before is kept.
-pub(super) fn multipart(content_type: &str, body: &[u8]) -> Form {
+#[must_use]
+pub fn multipart(content_type: &str, body: &[u8]) -> Form {
     let mut form = Form::default();
     let Some(boundary) = parameter(content_type, "boundary").filter(|b| !b.is_empty()) else {
         return form;

@@ -15,6 +15,7 @@ mod zip;
 
 pub use arrived::{Arrived, HTTP_CONTEXT};
 pub use file::File;
+pub use form::{Form, multipart};
 pub use rules::{Rejection, Rules};
 
 pub(crate) use content::{content, text};

@@ -2,6 +2,7 @@
 //!
 //! Pure: the same graph, instance, stimulus and environment give the same transition, byte for byte.
 
+mod alter;
 mod cancel;
 mod chain;
 mod child;
@@ -18,6 +19,7 @@ mod wait;
 use dormouse_expressions::Expressions;
 use serde_json::{Map, Value};
 
+pub use alter::Change;
 pub use cx::Cx;
 pub use event_links::EventLinks;
 pub use fault::Fault;
@@ -61,6 +63,11 @@ pub enum Stimulus {
     CancelActivity {
         /// The activity's id.
         activity_id: String,
+    },
+    /// Change it as an operator says: everything, or nothing if one of the changes cannot be made now.
+    Alter {
+        /// The changes, in their order.
+        changes: Vec<Change>,
     },
     /// End it as failed: it cannot be stored, or it was given up on.
     Fail {
@@ -177,6 +184,8 @@ pub fn step(
     stimulus: Stimulus,
     environment: &Environment<'_>,
 ) -> Transition {
+    // Changes that cannot all be made leave nothing behind.
+    let before = matches!(stimulus, Stimulus::Alter { .. }).then(|| instance.clone());
     let mut run = Run::new(graph, instance, environment);
     if run.instance.is_ended() && !matches!(stimulus, Stimulus::Retry { .. }) {
         return run.unchanged();
@@ -195,10 +204,14 @@ pub fn step(
             true
         }
         Stimulus::CancelActivity { activity_id } => run.cancel_activity(&activity_id),
+        Stimulus::Alter { changes } => run.alter(&changes),
         Stimulus::Retry { activity_ids } => run.retry(&activity_ids),
     };
     if !is_changed {
-        return run.unchanged();
+        return match before {
+            Some(before) => Run::new(graph, before, environment).unchanged(),
+            None => run.unchanged(),
+        };
     }
     run.drain();
     run.conclude()

@@ -80,6 +80,18 @@ pub const DESIGNER: &[Rule] = &[
         "/scripting/javascript/type-definitions/{id}",
         Any(&["read:javascript-type-definitions"]),
     ),
+    rule(GET, "/workflow-definitions/subgraph/{id}", READ_DEFINITIONS),
+    rule(
+        GET,
+        "/workflow-definitions/subgraph/segments/{id}",
+        READ_DEFINITIONS,
+    ),
+    rule(POST, "/tests/activities", Any(&["exec:tests"])),
+    rule(
+        GET,
+        "/admin/workflow-runtime/status",
+        Any(&["read:workflow-runtime", "ManageWorkflowRuntime"]),
+    ),
     rule(POST, "/activity-executions/report", EXECUTIONS),
     rule(GET, "/activity-executions/by-id", EXECUTIONS),
     rule(GET, "/activity-executions/{id}", EXECUTIONS),

@@ -1,15 +1,13 @@
 //! The same for many definitions at once: publish, retract, delete, export. Each is done by itself; the answer counts.
 
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::post;
 use axum::{Json as Answer, Router};
-use dormouse_engine::http::{File, archive};
 use dormouse_runtime::{DefinitionHandle, PublishOutcome, RetractOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::export::file_of;
+use super::export::zip_of;
 use crate::app::App;
 use crate::body::Json;
 use crate::refusal::Refusal;
@@ -138,28 +136,12 @@ async fn retract(
 
 /// A zip with one file for each version that there is.
 async fn export(Scoped(app): Scoped, Json(request): Json<Versions>) -> Result<Response, Refusal> {
-    let mut files = Vec::new();
+    let mut views = Vec::new();
     for id in bounded(EXPORTED_MAX, &request.ids)? {
         let handle = DefinitionHandle::version(id);
-        if let Some(view) = app.runtime().definition(app.tenant(), &handle).await? {
-            let (name, text) = file_of(&view);
-            files.push(File {
-                name,
-                bytes: text.into_bytes(),
-                ..File::default()
-            });
-        }
+        views.extend(app.runtime().definition(app.tenant(), &handle).await?);
     }
-    // Not reached: a hundred definitions of 4 MiB are far from what an archive can hold.
-    let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
-    let kind = [
-        (header::CONTENT_TYPE, "application/zip"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"workflow-definitions.zip\"",
-        ),
-    ];
-    Ok((kind, zip).into_response())
+    zip_of(&views)
 }
 
 /// No more than `max` of them.

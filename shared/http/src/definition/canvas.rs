@@ -6,7 +6,7 @@
 use dormouse_engine::activity::built_ins;
 use dormouse_engine::definition::Definition;
 use dormouse_engine::definition::fields::Fields;
-use dormouse_engine::graph::{Graph, Place};
+use dormouse_engine::graph::Place;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
@@ -23,14 +23,24 @@ pub(super) async fn complete(
     let Some(root) = json.get_mut("root") else {
         return Ok(());
     };
-    let places = Graph::places(definition, app.runtime().expressions());
+    let places = app.runtime().places(app.tenant(), definition).await?;
+    let own: Vec<&Place> = places.iter().filter(|place| place.host.is_none()).collect();
+    complete_root(app, &own, root).await
+}
+
+/// Completes the root of one workflow, given the places in it.
+pub(super) async fn complete_root(
+    app: &App,
+    places: &[&Place],
+    root: &mut Value,
+) -> Result<(), Refusal> {
     let is_known = |place: &Place| built_ins().contains_key(&place.type_name);
-    let composites = if places.iter().all(is_known) {
+    let composites = if places.iter().all(|place| is_known(place)) {
         None
     } else {
         Some(Composites::read(app).await?)
     };
-    for place in &places {
+    for place in places {
         let Some(activity) = at(root, &place.path) else {
             continue;
         };
@@ -49,6 +59,11 @@ pub(super) async fn complete(
     Ok(())
 }
 
+/// The JSON of the activity at a place of its definition.
+pub(crate) fn activity_at(definition: &Definition, path: &str) -> Option<Value> {
+    at(&mut definition.root().clone(), path).map(Value::take)
+}
+
 fn identify(activity: &mut Value, place: &Place) {
     put(activity, "id", place.id.as_str().into());
     put(activity, "nodeId", place.node_id.as_str().into());
@@ -63,7 +78,7 @@ fn put(activity: &mut Value, name: &str, value: Value) {
 }
 
 /// The activity at a path such as `root.activities[2].body`.
-fn at<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+pub(super) fn at<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     let mut found = root;
     for step in path.split('.').skip(1) {
         let (name, place) = match step.split_once('[') {
@@ -188,6 +203,8 @@ mod tests {
             id: "odd".into(),
             node_id: "Workflow1:odd".into(),
             type_name: "Acme.Odd".into(),
+            host: None,
+            workflow: None,
         };
         let was = json!({ "id": "odd", "type": "Acme.Odd", "line": { "a": [1] }, "metadata": { "x": 1 } });
         let mut activity = was.clone();

@@ -2,7 +2,7 @@
 
 use axum::Json as Answer;
 use axum::extract::Path;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use dormouse_runtime::{DefinitionHandle, DispatchOutcome, StartRequest, VersionOptions};
 use serde::Deserialize;
@@ -60,13 +60,17 @@ impl ExecuteRequest {
     }
 }
 
-/// `GET /workflow-definitions/{id}/execute`
+/// `GET /workflow-definitions/{id}/execute`. A HEAD asks what a GET would answer, and must not do it.
 pub(super) async fn by_query(
     Scoped(app): Scoped,
     Path(id): Path<String>,
+    method: Method,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Refusal> {
+    if method == Method::HEAD {
+        return Err(Refusal::HeadWouldStart);
+    }
     execute(&app, id, &headers, ExecuteRequest::of_query(&query)?).await
 }
 
@@ -86,6 +90,9 @@ async fn execute(
     headers: &HeaderMap,
     request: ExecuteRequest,
 ) -> Result<Response, Refusal> {
+    if id.is_empty() {
+        return Err(Refusal::NoSuchDefinition { id });
+    }
     let mut request = request.start(id.clone(), headers);
     request.has_http_request = true;
     let outcome = app.runtime().start(app.tenant(), request).await?;

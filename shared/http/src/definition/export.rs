@@ -1,9 +1,10 @@
 //! Exporting a definition as a file.
 
 use axum::extract::Path;
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::IntoResponse;
-use dormouse_runtime::DefinitionView;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use dormouse_engine::http::{File, archive};
+use dormouse_runtime::{DefinitionHandle, DefinitionView};
 use serde_json::Value;
 
 use super::{model, read};
@@ -11,32 +12,62 @@ use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
-/// `GET` or `POST /workflow-definitions/{id}/export`
+/// `GET` or `POST /workflow-definitions/{id}/export`; with `includeConsumingWorkflows` an archive of it and of all that
+/// use it, through others too.
 pub(super) async fn export(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
-) -> Result<impl IntoResponse, Refusal> {
+) -> Result<Response, Refusal> {
     let view = read::find(&app, &id, &query).await?;
-    let (file, text) = file_of(&view);
-    Ok((
-        [
-            (
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/json"),
-            ),
-            (header::CONTENT_DISPOSITION, disposition(&file)),
-            (
-                HeaderName::from_static("access-control-expose-headers"),
-                HeaderValue::from_static("content-disposition"),
-            ),
-        ],
-        text,
+    let has_consumers = query.read::<bool>("includeconsumingworkflows")?;
+    if has_consumers != Some(true) {
+        let (file, text) = file_of(&view);
+        return Ok(attachment("application/json", &file, text.into_bytes()));
+    }
+    let mut views = vec![view];
+    let consumers = app.runtime().consumers(app.tenant(), &id).await?;
+    for consumer in consumers.unwrap_or_default() {
+        let handle = DefinitionHandle::latest(consumer);
+        views.extend(app.runtime().definition(app.tenant(), &handle).await?);
+    }
+    zip_of(&views)
+}
+
+/// An archive with a file for each version.
+pub(super) fn zip_of(views: &[DefinitionView]) -> Result<Response, Refusal> {
+    let files = views.iter().map(|view| {
+        let (name, text) = file_of(view);
+        File {
+            name,
+            bytes: text.into_bytes(),
+            ..File::default()
+        }
+    });
+    let files: Vec<File> = files.collect();
+    // Not reached: hundreds of definitions of 4 MiB are what an archive can hold.
+    let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
+    Ok(attachment(
+        "application/zip",
+        "workflow-definitions.zip",
+        zip,
     ))
 }
 
+fn attachment(kind: &'static str, file: &str, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CONTENT_DISPOSITION, disposition(file)),
+        (
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("content-disposition"),
+        ),
+    ];
+    (headers, bytes).into_response()
+}
+
 /// A version as a file: its name and its text.
-pub(super) fn file_of(view: &DefinitionView) -> (String, String) {
+fn file_of(view: &DefinitionView) -> (String, String) {
     let name = view.definition.name.as_deref();
     let name = file_name(name.unwrap_or(&view.definition_id));
     (name, to_text(&model::file(view)))

@@ -1,36 +1,89 @@
 //! Importing a definition: always a draft, whatever the file says, as in Elsa.
 
-use axum::Json as Answer;
 use axum::extract::Path;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::routing::post;
+use axum::{Json as Answer, Router};
 use dormouse_engine::definition::Definition;
+use dormouse_engine::http::multipart;
 use dormouse_runtime::SaveOutcome;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
 use crate::body::Body;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
+use crate::unzip;
+
+/// How much larger than a request all that its archives hold may be.
+const UNPACKED_TIMES_MAX: usize = 8;
+
+/// The routes, relative to the API's prefix.
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/workflow-definitions/import", post(import).put(import))
+        .route("/workflow-definitions/import-files", post(import_files))
+        .route(
+            "/workflow-definitions/{id}/import",
+            post(import_as).put(import_as),
+        )
+}
 
 type Imported = Result<(StatusCode, Answer<Value>), Refusal>;
 
 /// `POST` or `PUT /workflow-definitions/import`
-pub(super) async fn import(Scoped(app): Scoped, Body(bytes): Body) -> Imported {
+async fn import(Scoped(app): Scoped, Body(bytes): Body) -> Imported {
     let definition = Definition::from_json(&bytes)?;
     take(&app, definition).await
 }
 
 /// `POST` or `PUT /workflow-definitions/{id}/import`
-pub(super) async fn import_as(
-    Scoped(app): Scoped,
-    Path(id): Path<String>,
-    Body(bytes): Body,
-) -> Imported {
+async fn import_as(Scoped(app): Scoped, Path(id): Path<String>, Body(bytes): Body) -> Imported {
     let mut raw = Definition::from_json(&bytes)?.raw().clone();
     raw.retain(|name, _| !name.eq_ignore_ascii_case("definitionId"));
     raw.insert("definitionId".into(), id.into());
     take(&app, Definition::from_value(raw.into())?).await
+}
+
+/// How many files one request may bring, those in archives counted one by one.
+const FILES_MAX: usize = 1_000;
+
+/// `POST /workflow-definitions/import-files`: definitions as JSON files, and archives of them, in a form. All are read
+/// before the first is saved.
+async fn import_files(
+    Scoped(app): Scoped,
+    headers: HeaderMap,
+    Body(bytes): Body,
+) -> Result<Answer<Value>, Refusal> {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|k| k.to_str().ok()).unwrap_or_default();
+    let mut definitions = Vec::new();
+    for file in multipart(kind, &bytes).files {
+        let is_archive = file.extension() == ".zip" || file.bytes.starts_with(b"PK\x03\x04");
+        let texts = if is_archive {
+            let limit = app
+                .config()
+                .body_bytes_max
+                .saturating_mul(UNPACKED_TIMES_MAX);
+            unzip::json_files(&file.bytes, limit)
+                .ok_or(Operating::NotAnArchive { name: file.name })?
+        } else {
+            vec![file.bytes]
+        };
+        for text in texts {
+            definitions.push(Definition::from_json(&text)?);
+        }
+        if definitions.len() > FILES_MAX {
+            let told = format!("more than {FILES_MAX} definitions");
+            return Err(Refusal::bad_parameter("files", &told));
+        }
+    }
+    let count = definitions.len();
+    for definition in definitions {
+        let _saved = take(&app, definition).await?;
+    }
+    Ok(Answer(json!({ "count": count })))
 }
 
 async fn take(app: &App, definition: Definition) -> Imported {

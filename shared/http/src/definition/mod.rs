@@ -11,7 +11,10 @@ mod publish;
 mod read;
 mod remove;
 mod save;
+mod subgraph;
 mod validate;
+
+pub(crate) use canvas::activity_at;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -29,10 +32,6 @@ pub(crate) fn routes() -> Router<App> {
             "/workflow-definitions/validation/is-name-unique",
             get(validate::is_name_unique),
         )
-        .route(
-            "/workflow-definitions/import",
-            post(import::import).put(import::import),
-        )
         .route("/workflow-definitions/by-id/{id}", get(read::by_id))
         .route(
             "/workflow-definitions/by-definition-id/{id}",
@@ -44,10 +43,6 @@ pub(crate) fn routes() -> Router<App> {
         )
         .route("/workflow-definitions/{id}/versions", get(read::versions))
         .route("/workflow-definitions/{id}/consumers", get(read::consumers))
-        .route(
-            "/workflow-definitions/{id}/import",
-            post(import::import_as).put(import::import_as),
-        )
         .route("/workflow-definitions/{id}/publish", post(publish::publish))
         .route("/workflow-definitions/{id}/retract", post(publish::retract))
         .route(
@@ -82,5 +77,7 @@ pub(crate) fn routes() -> Router<App> {
             "/workflow-definitions/{id}/bulk-dispatch",
             post(execute::bulk_dispatch),
         )
+        .merge(import::routes())
+        .merge(subgraph::routes())
         .merge(bulk::routes())
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::body::Json;
 use crate::query::Query;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// Which lines.
@@ -75,6 +75,20 @@ pub(super) async fn by_body(
     journal(&app, id, &query, request).await
 }
 
+/// `GET /workflow-instances/{id}/journal/{activity}`: the last line about an activity.
+pub(super) async fn last_of_activity(
+    Scoped(app): Scoped,
+    Path((id, activity)): Path<(String, String)>,
+) -> Result<Answer<Value>, Refusal> {
+    let found = app.runtime().journal(app.tenant(), &id, 0, usize::MAX);
+    let found = found.await?;
+    let lines = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
+    let mut of_activity = lines.lines.iter().rev();
+    let last = of_activity.find(|line| line.activity_id == activity);
+    let last = last.ok_or(Operating::NoSuchActivityExecution { id: activity })?;
+    Ok(Answer(record(&InstanceId::from(id.as_str()), last)))
+}
+
 async fn journal(
     app: &App,
     id: String,
@@ -111,7 +125,7 @@ async fn journal(
 }
 
 /// A line as Elsa's log record.
-fn record(instance: &InstanceId, line: &Line) -> Value {
+pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
     let context = context_text(instance, line.context);
     let is_start = line.event.as_str() == "Started";
     json!({

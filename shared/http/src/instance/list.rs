@@ -48,7 +48,7 @@ struct ListRequest {
 /// One bound on a time.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TimestampFilter {
+pub(crate) struct TimestampFilter {
     column: String,
     operator: String,
     timestamp: String,
@@ -180,7 +180,7 @@ fn filter(request: ListRequest) -> Result<InstanceFilter, Refusal> {
 
 impl TimestampFilter {
     /// Only the time of creation can be asked for: the lists are in its order, and no other needs a scan.
-    fn apply(&self, filter: &mut InstanceFilter) -> Result<(), Refusal> {
+    pub(crate) fn apply(&self, filter: &mut InstanceFilter) -> Result<(), Refusal> {
         if !self.column.eq_ignore_ascii_case("CreatedAt") {
             return Err(Refusal::bad_parameter(
                 "timestampFilters.column",

@@ -3,12 +3,14 @@
 pub(crate) mod accepted;
 mod bulk;
 mod cancel;
+mod export;
 mod journal;
-mod list;
+pub(crate) mod list;
 pub(crate) mod model;
 mod read;
 mod resume;
 pub(crate) mod start;
+mod variables;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -32,10 +34,25 @@ pub(crate) fn routes() -> Router<App> {
             "/workflow-instances/{id}/execution-state",
             get(read::execution_state),
         )
-        .route("/workflow-instances/{id}/variables", get(read::variables))
+        .route(
+            "/workflow-instances/{id}/variables",
+            get(variables::list).post(variables::set),
+        )
         .route(
             "/workflow-instances/{id}/journal",
             get(journal::by_query).post(journal::by_body),
+        )
+        .route(
+            "/workflow-instances/{id}/journal/{activity}",
+            get(journal::last_of_activity),
+        )
+        .route(
+            "/workflow-instances/{id}/export",
+            get(export::by_query).post(export::by_body),
+        )
+        .route(
+            "/bulk-actions/export/workflow-instances",
+            post(export::many),
         )
         .route("/workflow-instances/{id}/resume", post(resume::resume))
         .route("/cancel/workflow-instances/{id}", post(cancel::cancel))
@@ -55,5 +72,4 @@ pub(crate) fn routes() -> Router<App> {
             "/bulk-actions/delete/workflow-instances/by-id",
             post(bulk::delete),
         )
-        .route("/alterations/workflows/retry", post(resume::retry))
 }

@@ -35,18 +35,3 @@ pub(super) async fn execution_state(
         "updatedAt": Timestamp(summary.updated_ms).to_string(),
     })))
 }
-
-/// `GET /workflow-instances/{id}/variables`
-pub(super) async fn variables(
-    Scoped(app): Scoped,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().variables(app.tenant(), &id).await?;
-    let found = found.ok_or(Refusal::NoSuchInstance { id })?;
-    let items: Vec<Value> = found
-        .iter()
-        .map(|v| json!({ "id": v.id, "name": v.name, "value": v.value }))
-        .collect();
-    let count = items.len();
-    Ok(Json(json!({ "items": items, "count": count })))
-}

@@ -1,4 +1,4 @@
-//! Resuming an instance at a bookmark, and running failed activities again.
+//! Resuming an instance at a bookmark.
 
 use axum::Json as Answer;
 use axum::extract::Path;
@@ -115,31 +115,4 @@ fn resumed(report: &BurstReport) -> Value {
         "bookmarks": bookmarks.map(|b| model::bookmark(b, instance, &report.graph)).collect::<Vec<_>>(),
         "lines": report.lines,
     })
-}
-
-/// Which failed activities to run again.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Retry {
-    workflow_instance_ids: Vec<String>,
-    /// Empty: every failed one.
-    activity_ids: Option<Vec<String>>,
-}
-
-/// `POST /alterations/workflows/retry`
-pub(super) async fn retry(
-    Scoped(app): Scoped,
-    Json(request): Json<Retry>,
-) -> Result<Answer<Value>, Refusal> {
-    let activities = request.activity_ids.unwrap_or_default();
-    let mut results = Vec::new();
-    for id in request.workflow_instance_ids {
-        let outcome = app
-            .runtime()
-            .retry(app.tenant(), &id, activities.clone())
-            .await?;
-        let is_successful = matches!(outcome, ResumeOutcome::Resumed(_));
-        results.push(json!({ "workflowInstanceId": id, "isSuccessful": is_successful }));
-    }
-    Ok(Answer(json!({ "results": results })))
 }

@@ -12,6 +12,12 @@ use serde_json::json;
 
 use crate::instance::accepted::accepted;
 
+/// What a page that a workflow answers with may do in a browser: everything that a page needs, but not as this
+/// origin, which is the console's too. A second policy of the workflow's own can only forbid more.
+const SANDBOX: HeaderValue = HeaderValue::from_static(
+    "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts",
+);
+
 /// The workflow's answer as a response. What cannot be a header is left out.
 pub(crate) fn response(answer: HttpResponse) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
@@ -25,6 +31,8 @@ pub(crate) fn response(answer: HttpResponse) -> Response {
             response.headers_mut().append(name, value);
         }
     }
+    let policy = header::CONTENT_SECURITY_POLICY;
+    response.headers_mut().append(policy, SANDBOX);
     response
 }
 

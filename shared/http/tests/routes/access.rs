@@ -66,6 +66,7 @@ fn path(rule: &Rule, instance: &str, bookmark: &str) -> String {
         .replace("{id}", id)
         .replace("{bookmark}", bookmark)
         .replace("{version}", "1")
+        .replace("{activity}", "hello")
         .replace("{name}", "Nothing")
 }
 

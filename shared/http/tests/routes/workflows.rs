@@ -216,3 +216,52 @@ async fn an_endpoint_may_deal_itself_with_what_is_too_large() {
         (200, &b"sorry"[..])
     );
 }
+
+#[tokio::test]
+async fn a_head_starts_and_resumes_nothing_that_a_get_would() {
+    let server = Server::new();
+    let model = json!([
+        endpoint("in", "look", "[\"GET\"]", true),
+        endpoint("again", "look/{id}", "[\"GET\"]", false),
+    ]);
+    server.publish(workflow("look", model)).await;
+    let started = server.ask("GET", "/workflows/look").await;
+    assert_eq!(started.status, 200);
+    for path in ["/workflows/look", "/workflows/look/1"] {
+        assert_eq!(server.ask("HEAD", path).await.status, 404, "{path}");
+    }
+    let execute = "/elsa/api/workflow-definitions/look/execute";
+    assert_eq!(server.ask("HEAD", execute).await.status, 405);
+    let list = server.get("/workflow-instances").await.ok(200);
+    assert_eq!(list["totalCount"], 1);
+    assert_eq!(list["items"][0]["subStatus"], "Suspended");
+    // Who wants to answer a HEAD says so.
+    let model = json!([
+        endpoint("in", "asked", "[\"HEAD\"]", true),
+        write("out", "'x'")
+    ]);
+    server.publish(workflow("asked", model)).await;
+    assert_eq!(server.ask("HEAD", "/workflows/asked").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_page_of_a_workflow_is_no_page_of_the_console() {
+    let server = Server::new();
+    let mut answer = write("out", "'<script>fetch(\"/elsa/api/identity/me\")</script>'");
+    answer["responseHeaders"] = json!({ "typeName": "HttpHeaders", "expression": {
+        "type": "Object",
+        "value": "{\"Content-Security-Policy\": [\"default-src *\"]}",
+    } });
+    let model = json!([endpoint("in", "page", "[\"GET\"]", true), answer]);
+    server.publish(workflow("page", model)).await;
+    server.publish(workflow("run", json!([answer]))).await;
+    let execute = "/elsa/api/workflow-definitions/run/execute";
+    for path in ["/workflows/page", execute] {
+        let page = server.ask("GET", path).await;
+        let policies = page.headers.get_all("content-security-policy");
+        let policies: Vec<_> = policies.iter().map(|p| p.to_str().unwrap()).collect();
+        assert_eq!(policies.len(), 2, "{path}: {policies:?}");
+        assert!(policies[1].starts_with("sandbox "), "{path}: {policies:?}");
+        assert!(!policies[1].contains("allow-same-origin"), "{policies:?}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Exporting instances: their state and what they did, for people and other programs to read.
+
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use dormouse_engine::http::{File, archive};
+use dormouse_engine::id::InstanceId;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{journal, model};
+use crate::activity_execution;
+use crate::app::App;
+use crate::body::Json;
+use crate::query::Query;
+use crate::refusal::Refusal;
+use crate::scoped::Scoped;
+
+/// The most instances of one archive, which is made in memory.
+const EXPORTED_MAX: usize = 100;
+
+/// What to export. Elsa's names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ExportRequest {
+    ids: Vec<String>,
+    include_bookmarks: bool,
+    include_activity_execution_log: bool,
+    include_workflow_execution_log: bool,
+}
+
+/// `GET /workflow-instances/{id}/export`
+pub(super) async fn by_query(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Response, Refusal> {
+    let flag = |name| query.read::<bool>(name).map(Option::unwrap_or_default);
+    let request = ExportRequest {
+        ids: Vec::new(),
+        include_bookmarks: flag("includebookmarks")?,
+        include_activity_execution_log: flag("includeactivityexecutionlog")?,
+        include_workflow_execution_log: flag("includeworkflowexecutionlog")?,
+    };
+    one(&app, &id, &request).await
+}
+
+/// `POST /workflow-instances/{id}/export`
+pub(super) async fn by_body(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    Json(request): Json<ExportRequest>,
+) -> Result<Response, Refusal> {
+    one(&app, &id, &request).await
+}
+
+async fn one(app: &App, id: &str, request: &ExportRequest) -> Result<Response, Refusal> {
+    let found = exported(app, id, request).await?;
+    let file = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.to_owned() })?;
+    Ok(attachment(
+        "application/json",
+        "workflow-instance.json",
+        file,
+    ))
+}
+
+/// `POST /bulk-actions/export/workflow-instances`: an archive with a file for each that there is.
+pub(super) async fn many(
+    Scoped(app): Scoped,
+    Json(request): Json<ExportRequest>,
+) -> Result<Response, Refusal> {
+    if request.ids.len() > EXPORTED_MAX {
+        let told = format!("{} of them; the limit is {EXPORTED_MAX}", request.ids.len());
+        return Err(Refusal::bad_parameter("ids", &told));
+    }
+    let mut files = Vec::new();
+    for id in &request.ids {
+        if let Some(bytes) = exported(&app, id, &request).await? {
+            files.push(File {
+                name: format!("workflow-instance-{id}.json"),
+                bytes,
+                ..File::default()
+            });
+        }
+    }
+    let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
+    Ok(attachment("application/zip", "workflow-instances.zip", zip))
+}
+
+fn attachment(kind: &'static str, name: &str, bytes: Vec<u8>) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, bytes).into_response()
+}
+
+/// An instance as Elsa writes it into a file: names in Pascal case. `None`: there is none.
+async fn exported(
+    app: &App,
+    id: &str,
+    request: &ExportRequest,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let runtime = app.runtime();
+    let Some(found) = runtime.instance(app.tenant(), id).await? else {
+        return Ok(None);
+    };
+    let mut file = Map::new();
+    let state = model::state(&found.instance, &found.graph);
+    if request.include_bookmarks {
+        let bookmarks = state.get("bookmarks").cloned();
+        file.insert("Bookmarks".into(), bookmarks.unwrap_or_default());
+    }
+    file.insert("WorkflowState".into(), state);
+    if request.include_activity_execution_log {
+        let records = activity_execution::records(app, id).await?;
+        file.insert("ActivityExecutionRecords".into(), records.into());
+    }
+    if request.include_workflow_execution_log {
+        let journal = runtime.journal(app.tenant(), id, 0, usize::MAX).await?;
+        let instance = InstanceId::from(id);
+        let lines = journal.unwrap_or_default().lines;
+        let records: Vec<Value> = lines
+            .iter()
+            .map(|l| journal::record(&instance, l))
+            .collect();
+        file.insert("WorkflowExecutionLogRecords".into(), json!(records));
+    }
+    let file = pascal(file.into());
+    // A `Value` always has a text.
+    Ok(Some(serde_json::to_vec_pretty(&file).unwrap_or_default()))
+}
+
+/// Elsa's own names in Pascal case. What people named (inputs, outputs, variables, values) stays as it is.
+fn pascal(value: Value) -> Value {
+    const PEOPLES: [&str; 9] = [
+        "input",
+        "output",
+        "outputs",
+        "properties",
+        "payload",
+        "activityState",
+        "value",
+        "exception",
+        "metadata",
+    ];
+    match value {
+        Value::Object(map) => {
+            let pairs = map.into_iter().map(|(name, value)| {
+                let value = match PEOPLES.contains(&name.as_str()) {
+                    true => value,
+                    false => pascal(value),
+                };
+                (capital(&name), value)
+            });
+            Value::Object(pairs.collect())
+        }
+        Value::Array(items) => items.into_iter().map(pascal).collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+fn capital(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_people_stay_as_they_are() {
+        let file = pascal(
+            json!({ "workflowState": { "input": { "orderId": 1 }, "bookmarks": [{ "id": "b" }] } }),
+        );
+        let expected =
+            json!({ "WorkflowState": { "Input": { "orderId": 1 }, "Bookmarks": [{ "Id": "b" }] } });
+        assert_eq!(file, expected);
+    }
+}

@@ -1,0 +1,76 @@
+//! The variables of an instance, read and set.
+
+use axum::Json as Answer;
+use axum::extract::Path;
+use dormouse_engine::step::Change;
+use dormouse_runtime::ResumeOutcome;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::body::Json;
+use crate::refusal::{Operating, Refusal};
+use crate::scoped::Scoped;
+
+/// `GET /workflow-instances/{id}/variables`
+pub(super) async fn list(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+) -> Result<Answer<Value>, Refusal> {
+    answer(&app, id).await
+}
+
+/// Which variables get which values.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SetVariables {
+    variables: Vec<SetVariable>,
+}
+
+/// One of them.
+#[derive(Debug, Deserialize)]
+struct SetVariable {
+    id: String,
+    #[serde(default)]
+    value: Value,
+}
+
+/// `POST /workflow-instances/{id}/variables`: sets all of them in one commit, or none.
+pub(super) async fn set(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    Json(request): Json<SetVariables>,
+) -> Result<Answer<Value>, Refusal> {
+    if request.variables.is_empty() {
+        return answer(&app, id).await;
+    }
+    let changes = request.variables.into_iter();
+    let changes = changes.map(|v| Change::SetVariable {
+        id: v.id,
+        value: v.value,
+    });
+    let outcome = app.runtime().alter(app.tenant(), &id, changes.collect());
+    match outcome.await? {
+        ResumeOutcome::Resumed(_) => answer(&app, id).await,
+        ResumeOutcome::BookmarkGone(_) | ResumeOutcome::Seen(_) | ResumeOutcome::NotYet(_) => {
+            Err(Operating::NoSuchVariable { instance_id: id }.into())
+        }
+        ResumeOutcome::Ended(head) => Err(Refusal::InstanceEnded {
+            id,
+            sub_status: head.summary.sub_status,
+        }),
+        ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
+        ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+    }
+}
+
+async fn answer(app: &App, id: String) -> Result<Answer<Value>, Refusal> {
+    let found = app.runtime().variables(app.tenant(), &id).await?;
+    let found = found.ok_or(Refusal::NoSuchInstance { id })?;
+    let items: Vec<Value> = found
+        .iter()
+        .map(|v| json!({ "id": v.id, "name": v.name, "value": v.value }))
+        .collect();
+    let count = items.len();
+    Ok(Answer(json!({ "items": items, "count": count })))
+}

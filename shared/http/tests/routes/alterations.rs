@@ -1,0 +1,282 @@
+//! Instances changed by an operator: all of a change or nothing, and each instance by itself.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, waiting};
+
+/// Waits for the event `Go`, and writes what is in its variable then. Another variable is in memory only.
+fn counting(id: &str) -> Value {
+    let mut model = waiting(id);
+    model["variables"] = json!([
+        { "id": "n", "name": "N", "typeName": "Int32", "value": "1" },
+        { "id": "m", "name": "M", "typeName": "Int32", "storageDriverTypeName": "Elsa.Workflows.Services.MemoryStorageDriver, Elsa.Workflows.Core" },
+    ]);
+    let write = json!({
+        "type": "Elsa.WriteLine", "id": "told",
+        "text": { "typeName": "String", "expression": { "type": "JavaScript", "value": "`n is ${getN()}`" } },
+    });
+    model["root"]["activities"]
+        .as_array_mut()
+        .unwrap()
+        .push(write);
+    model
+}
+
+async fn start(server: &Server, id: &str) -> (String, String) {
+    let body = json!({ "definitionId": id });
+    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&started["id"]), text(&started["bookmarks"][0]["id"]))
+}
+
+#[tokio::test]
+async fn a_variable_that_is_set_from_outside_is_what_the_workflow_reads() {
+    let server = Server::new();
+    server.publish(counting("w")).await;
+    let (id, bookmark) = start(&server, "w").await;
+    let path = format!("/workflow-instances/{id}/variables");
+    let set = json!({ "variables": [{ "id": "n", "value": "41" }] });
+    let answer = server.post(&path, &set).await.ok(200);
+    assert_eq!(
+        answer["items"][0],
+        json!({ "id": "n", "name": "N", "value": 41 })
+    );
+    assert_eq!(answer, server.get(&path).await.ok(200));
+    let resume = json!({ "bookmarkId": bookmark });
+    let resumed = server
+        .post(&format!("/workflow-instances/{id}/resume"), &resume)
+        .await;
+    assert_eq!(resumed.ok(200)["lines"], json!(["n is 41"]));
+    let journal = server
+        .get(&format!("/workflow-instances/{id}/journal"))
+        .await
+        .ok(200);
+    let altered = journal["items"].as_array().unwrap().iter();
+    let altered: Vec<_> = altered
+        .filter(|line| line["eventName"] == "Altered")
+        .collect();
+    assert_eq!(altered.len(), 1);
+    assert_eq!(altered[0]["payload"], json!({ "variable": "N" }));
+}
+
+#[tokio::test]
+async fn variables_are_set_all_together_or_not_at_all() {
+    let server = Server::new();
+    server.publish(counting("w")).await;
+    let (id, _) = start(&server, "w").await;
+    let path = format!("/workflow-instances/{id}/variables");
+    for bad in ["none", "m"] {
+        let set = json!({ "variables": [{ "id": "n", "value": 2 }, { "id": bad, "value": 3 }] });
+        server
+            .post(&path, &set)
+            .await
+            .problem(400, "noSuchVariable");
+    }
+    let now = server.get(&path).await.ok(200);
+    assert_eq!(now["items"][0]["value"], 1);
+    let set = json!({ "variables": [{ "id": "n", "value": 2 }] });
+    server
+        .post("/workflow-instances/none/variables", &set)
+        .await
+        .problem(404, "noSuchInstance");
+    server
+        .post(&format!("/cancel/workflow-instances/{id}"), &json!({}))
+        .await
+        .ok(200);
+    server.post(&path, &set).await.problem(409, "instanceEnded");
+}
+
+#[tokio::test]
+async fn alterations_are_made_in_one_commit_for_each_instance() {
+    let server = Server::new();
+    server.publish(counting("w")).await;
+    let (first, _) = start(&server, "w").await;
+    let (second, _) = start(&server, "w").await;
+    let run = |alterations: Value, ids: Value| {
+        let server = &server;
+        async move {
+            let body = json!({ "alterations": alterations, "workflowInstanceIds": ids });
+            server.post("/alterations/run", &body).await
+        }
+    };
+    let modify = json!({ "type": "ModifyVariable", "variableId": "n", "value": 7 });
+    let none = json!({ "type": "CancelActivity", "activityId": "none" });
+    // The second change cannot be made, so the first one is not either.
+    let answer = run(json!([modify, none]), json!([first])).await.ok(200);
+    assert_eq!(answer["results"][0]["isSuccessful"], false);
+    let variables = server
+        .get(&format!("/workflow-instances/{first}/variables"))
+        .await;
+    assert_eq!(variables.ok(200)["items"][0]["value"], 1);
+    // The activity that waits is cancelled, and the workflow goes on behind it.
+    let go = json!({ "type": "CancelActivity", "activityId": "go" });
+    let answer = run(json!([modify, go]), json!([first, "none", second]))
+        .await
+        .ok(200);
+    let successes: Vec<_> = answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["isSuccessful"])
+        .collect();
+    assert_eq!(successes, [true, false, true]);
+    assert!(
+        answer["results"][1]["log"]["logEntries"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("no such instance")
+    );
+    let state = |id: String| {
+        let server = &server;
+        async move {
+            server
+                .get(&format!("/workflow-instances/{id}/execution-state"))
+                .await
+                .ok(200)["subStatus"]
+                .clone()
+        }
+    };
+    assert_ne!(state(first).await, "Faulted");
+    let (third, _) = start(&server, "w").await;
+    run(json!([{ "type": "Cancel" }]), json!([third]))
+        .await
+        .ok(200);
+    assert_eq!(state(third).await, "Cancelled");
+}
+
+#[tokio::test]
+async fn one_execution_of_an_activity_is_cancelled_by_its_id() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let (id, _) = start(&server, "w").await;
+    let list = format!("/activity-executions/list?workflowInstanceId={id}");
+    let list = server.get(&list).await.ok(200);
+    let waits = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["activityId"] == "go")
+        .unwrap();
+    let (_, own) = waits["id"].as_str().unwrap().rsplit_once('.').unwrap();
+    let cancel = |execution: &str| {
+        json!({
+            "alterations": [{ "type": "CancelActivity", "activityInstanceId": execution }],
+            "workflowInstanceIds": [id],
+        })
+    };
+    let none = server
+        .post("/alterations/run", &cancel("none"))
+        .await
+        .ok(200);
+    assert_eq!(none["results"][0]["isSuccessful"], false);
+    let done = server.post("/alterations/run", &cancel(own)).await.ok(200);
+    assert_eq!(done["results"][0]["isSuccessful"], true);
+    let list = server
+        .get(&format!(
+            "/activity-executions/list?workflowInstanceId={id}"
+        ))
+        .await
+        .ok(200);
+    let waits = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["activityId"] == "go")
+        .unwrap();
+    assert_eq!(waits["status"], "Canceled");
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_said_and_changes_nothing() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let (id, _) = start(&server, "w").await;
+    for kind in ["Migrate", "ScheduleActivity", "Nonsense"] {
+        let body = json!({ "alterations": [{ "type": "Cancel" }, { "type": kind }], "workflowInstanceIds": [id] });
+        let problem = server.post("/alterations/run", &body).await;
+        let problem = problem.problem(400, "alterationNotOffered");
+        assert!(
+            problem["detail"].as_str().unwrap().contains(kind),
+            "{problem}"
+        );
+    }
+    server
+        .post("/alterations/run", &json!({ "workflowInstanceIds": [id] }))
+        .await
+        .problem(400, "badParameter");
+    let plan = json!({ "alterations": [{ "type": "Cancel" }], "filter": null });
+    server
+        .post("/alterations/submit", &plan)
+        .await
+        .problem(400, "plansNotKept");
+    let state = server
+        .get(&format!("/workflow-instances/{id}/execution-state"))
+        .await;
+    assert_eq!(state.ok(200)["subStatus"], "Suspended");
+}
+
+#[tokio::test]
+async fn a_dry_run_names_the_instances_that_a_filter_takes() {
+    let server = Server::new();
+    server.publish(waiting("a")).await;
+    server.publish(waiting("b")).await;
+    let (a, _) = start(&server, "a").await;
+    let (b, _) = start(&server, "b").await;
+    let dry = |filter: Value| {
+        let server = &server;
+        async move {
+            let found = server.post("/alterations/dry-run", &filter).await.ok(200);
+            let mut ids: Vec<String> =
+                serde_json::from_value(found["workflowInstanceIds"].clone()).unwrap();
+            ids.sort();
+            ids
+        }
+    };
+    let mut both = vec![a.clone(), b.clone()];
+    both.sort();
+    assert!(dry(json!({})).await.is_empty());
+    assert_eq!(dry(json!({ "emptyFilterSelectsAll": true })).await, both);
+    assert_eq!(
+        dry(json!({ "definitionIds": ["a"] })).await,
+        std::slice::from_ref(&a)
+    );
+    assert_eq!(
+        dry(json!({ "workflowInstanceIds": [a, "none", b], "definitionIds": ["b"] })).await,
+        [b]
+    );
+    assert!(dry(json!({ "statuses": ["Finished"] })).await.is_empty());
+    for unknown in [
+        json!({ "activityFilters": [{}] }),
+        json!({ "correlationIds": ["a", "b"] }),
+    ] {
+        server
+            .post("/alterations/dry-run", &unknown)
+            .await
+            .problem(400, "badParameter");
+    }
+}
+
+#[tokio::test]
+async fn the_last_line_about_an_activity_is_found() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let (id, _) = start(&server, "w").await;
+    let path = |activity: &str| format!("/workflow-instances/{id}/journal/{activity}");
+    let last = server.get(&path("hello")).await.ok(200);
+    assert_eq!(
+        (&last["activityId"], &last["eventName"]),
+        (&"hello".into(), &"Completed".into())
+    );
+    assert_eq!(
+        server.get(&path("go")).await.ok(200)["eventName"],
+        "Suspended"
+    );
+    server
+        .get(&path("none"))
+        .await
+        .problem(404, "noSuchActivityExecution");
+    server
+        .get("/workflow-instances/none/journal/go")
+        .await
+        .problem(404, "noSuchInstance");
+}

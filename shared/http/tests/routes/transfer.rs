@@ -1,0 +1,150 @@
+//! Definitions and instances as files: several at once in, and out.
+
+use axum::body::Body;
+use axum::http::Request;
+use dormouse_engine::http::{File, archive};
+use serde_json::{Value, json};
+
+use crate::server::{Answered, Server, waiting};
+
+/// Uploads files as a browser does.
+async fn upload(server: &Server, files: &[(&str, Vec<u8>)]) -> Answered {
+    let mut body = Vec::new();
+    for (name, bytes) in files {
+        let head = format!(
+            "--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n"
+        );
+        body.extend(head.as_bytes());
+        body.extend(bytes);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--b--\r\n");
+    let request = Request::post("/elsa/api/workflow-definitions/import-files")
+        .header("content-type", "multipart/form-data; boundary=b")
+        .body(Body::from(body));
+    server.send(request.unwrap()).await
+}
+
+fn json_of(id: &str) -> Vec<u8> {
+    waiting(id).to_string().into_bytes()
+}
+
+async fn count(server: &Server) -> Value {
+    server
+        .get("/workflow-definitions/query/count")
+        .await
+        .ok(200)["count"]
+        .clone()
+}
+
+#[tokio::test]
+async fn files_and_archives_of_definitions_become_drafts() {
+    let server = Server::new();
+    let file = |id: &str| File {
+        name: format!("{id}.json"),
+        bytes: json_of(id),
+        ..File::default()
+    };
+    let zip = archive(&[file("b"), file("c")]).unwrap();
+    let answer = upload(&server, &[("a.json", json_of("a")), ("more.zip", zip)]).await;
+    assert_eq!(answer.ok(200)["count"], 3);
+    assert_eq!(count(&server).await, 3);
+    assert_eq!(
+        server.get("/workflow-definitions/c").await.ok(200)["isPublished"],
+        false
+    );
+    // What was exported comes back.
+    let list = server.get("/workflow-definitions").await.ok(200);
+    let ids: Vec<_> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| &i["id"])
+        .collect();
+    let zip = server
+        .post(
+            "/bulk-actions/export/workflow-definitions",
+            &json!({ "ids": ids }),
+        )
+        .await;
+    let other = Server::new();
+    assert_eq!(
+        upload(&other, &[("all.zip", zip.body)]).await.ok(200)["count"],
+        3
+    );
+    assert_eq!(count(&other).await, 3);
+}
+
+#[tokio::test]
+async fn nothing_is_imported_if_one_of_the_files_cannot_be_read() {
+    let server = Server::new();
+    upload(
+        &server,
+        &[("a.json", json_of("a")), ("b.json", b"{".to_vec())],
+    )
+    .await
+    .problem(400, "notADefinition");
+    upload(
+        &server,
+        &[
+            ("a.json", json_of("a")),
+            ("b.zip", b"PK\x03\x04 nothing".to_vec()),
+        ],
+    )
+    .await
+    .problem(400, "notAnArchive");
+    assert_eq!(count(&server).await, 0);
+    assert_eq!(upload(&server, &[]).await.ok(200)["count"], 0);
+    let text = server
+        .post("/workflow-definitions/import-files", &json!({}))
+        .await;
+    assert_eq!(text.ok(200)["count"], 0);
+}
+
+#[tokio::test]
+async fn an_instance_is_exported_with_what_is_asked_for() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let start = json!({ "definitionId": "w", "input": { "orderId": 7 } });
+    let id = server.post("/workflow-instances", &start).await.ok(201)["id"].clone();
+    let id = id.as_str().unwrap();
+    let path = format!("/workflow-instances/{id}/export");
+    let bare = server.get(&path).await;
+    assert!(
+        bare.header("content-disposition")
+            .contains("workflow-instance.json")
+    );
+    let bare = bare.json();
+    assert_eq!(bare["WorkflowState"]["SubStatus"], "Suspended");
+    assert_eq!(bare.as_object().unwrap().len(), 1, "{bare}");
+    let all = json!({ "includeBookmarks": true, "includeActivityExecutionLog": true, "includeWorkflowExecutionLog": true });
+    let whole = server.post(&path, &all).await.ok(200);
+    assert_eq!(whole["Bookmarks"][0]["ActivityId"], "go");
+    let records = whole["ActivityExecutionRecords"].as_array().unwrap();
+    assert!(
+        records
+            .iter()
+            .any(|r| r["ActivityId"] == "hello" && r["Status"] == "Completed")
+    );
+    let log = whole["WorkflowExecutionLogRecords"].as_array().unwrap();
+    assert!(log.iter().any(|l| l["EventName"] == "Suspended"), "{log:?}");
+    server
+        .get("/workflow-instances/none/export")
+        .await
+        .problem(404, "noSuchInstance");
+    let many = json!({ "ids": [id, "none"] });
+    let zip = server
+        .post("/bulk-actions/export/workflow-instances", &many)
+        .await;
+    assert_eq!(zip.header("content-type"), "application/zip");
+    let name = format!("workflow-instance-{id}.json");
+    assert!(zip.body.windows(name.len()).any(|w| w == name.as_bytes()));
+    let many: Vec<String> = (0..101).map(|n| n.to_string()).collect();
+    let many = server
+        .post(
+            "/bulk-actions/export/workflow-instances",
+            &json!({ "ids": many }),
+        )
+        .await;
+    many.problem(400, "badParameter");
+}
