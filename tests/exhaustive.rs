@@ -82,6 +82,7 @@ explored! {
     a_resume_or_a_cancellation_wins_but_not_both: resuming::against_cancel();
     what_was_deleted_does_not_come_back: resuming::against_delete();
     an_event_and_its_bookmark_meet_in_every_order: meeting::crossing();
+    an_event_sent_twice_meets_its_bookmark_once: meeting::crossing_twice();
     an_event_delivered_in_the_background_meets_its_bookmark: meeting::crossing_in_background();
     of_two_events_for_one_bookmark_one_is_kept: meeting::two_events();
     one_event_sent_twice_counts_once: meeting::one_event_twice();

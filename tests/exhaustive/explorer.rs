@@ -63,7 +63,8 @@ impl Budget {
                 ..none
             },
         ];
-        kinds.into_iter().filter(|kind| *kind != none).collect()
+        let some: Vec<_> = kinds.into_iter().filter(|kind| *kind != none).collect();
+        if some.is_empty() { vec![none] } else { some }
     }
 }
 

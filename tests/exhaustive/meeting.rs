@@ -128,3 +128,21 @@ pub(crate) fn one_event_twice() -> Scenario {
         ..two_events()
     }
 }
+
+/// One event is sent twice, by two nodes, while the instance that waits for it is started: one of the deliveries may
+/// find nobody and queue it while the other one finds the bookmark.
+pub(crate) fn crossing_twice() -> Scenario {
+    Scenario {
+        name: "an event sent twice crosses its bookmark",
+        clients: vec![starts, |c| publishes(c, 0, "e", true), |c| {
+            publishes(c, 1, "e", true)
+        }],
+        budget: Budget {
+            crashes: 0,
+            lost: 0,
+            naps: 0,
+            leaps: 0,
+        },
+        ..crossing()
+    }
+}

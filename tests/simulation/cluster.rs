@@ -23,6 +23,9 @@ use super::world::{Owner, World};
 /// How long a caller waits for an answer, and a Lambda function may work, in ms.
 pub(crate) const PATIENCE_MS: u64 = 30_000;
 
+/// How often a delivery is tried: for longer than anything goes wrong.
+pub(crate) const ATTEMPTS_MAX: u32 = 50;
+
 /// How long a caller pauses at most before it asks again, in ms.
 const PAUSE_MS_MAX: u64 = 5_000;
 
@@ -140,11 +143,13 @@ impl Cluster {
             *births
         };
         let name = format!("n{number}-{birth}");
-        let config = if self.plan.is_function {
+        let mut config = if self.plan.is_function {
             RuntimeConfig::function(name, i64::try_from(PATIENCE_MS).unwrap_or(i64::MAX))
         } else {
             RuntimeConfig::server(name)
         };
+        // Nobody gives up while something goes wrong, so what is given up on could never have been done.
+        config.delivery_attempts_max = ATTEMPTS_MAX;
         Runtime::new(store, ports, self.expressions.clone(), config)
     }
 

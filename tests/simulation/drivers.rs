@@ -8,15 +8,12 @@ use dormouse_store::table::{Key, Table};
 use dormouse_store::timer::Timer as Row;
 use serde_json::json;
 
-use super::cluster::{Cluster, lock, tenant};
+use super::cluster::{ATTEMPTS_MAX, Cluster, lock, tenant};
 use super::sabotage::Sabotage;
 use super::world::Owner;
 
 /// How long a timer that lies in the table is left alone at most before it is tried again, in ms.
 const PAUSE_MS_MAX: u64 = 5_000;
-
-/// How often a message is handed out before it is given up on.
-const ATTEMPTS_MAX: u32 = 50;
 
 impl Cluster {
     /// Something more is under way, or less.

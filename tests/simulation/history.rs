@@ -101,14 +101,15 @@ impl Model<'_> {
         wrong
     }
 
-    /// Whether an occurrence may be left out: it, or one before it, was fired so late that only the latest counts.
+    /// Whether an occurrence may be left out: it, or one before it, was fired so late that only the latest counts, or
+    /// it was still being fired when its trigger was taken back.
     fn is_missed(&self, recurring: &Recurring, nominal: i64) -> bool {
         let skew = self.plan.faults.skew_ms;
         self.fired.iter().any(|(definition, due, at)| {
-            *definition == recurring.definition
-                && *due <= nominal
-                && at - due > MISSED_MS - 2 * skew
-                && at + 2 * skew > nominal
+            let is_late =
+                *due <= nominal && at - due > MISSED_MS - 2 * skew && at + 2 * skew > nominal;
+            let is_taken_back = *due == nominal && *at >= recurring.retracted.0;
+            *definition == recurring.definition && (is_late || is_taken_back)
         })
     }
 

@@ -203,7 +203,10 @@ impl Runtime {
         };
         // Two that came at the same moment: one waits.
         for other in waiting {
-            self.store().take_queued(tenant, &hash, &other.id).await?;
+            let other = (hash.as_str(), other.id.as_str());
+            self.store()
+                .take_queued(tenant, other, self.now().0)
+                .await?;
         }
         let occurrence: Occurrence =
             serde_json::from_slice(&kept.payload).map_err(RuntimeError::format("occurrence"))?;
@@ -226,7 +229,8 @@ impl Runtime {
                 | StartOutcome::NotFound
                 | StartOutcome::Stale,
             ) => {
-                self.store().take_queued(tenant, &hash, &kept.id).await?;
+                let kept = (hash.as_str(), kept.id.as_str());
+                self.store().take_queued(tenant, kept, self.now().0).await?;
             }
         }
         Ok(Delivered::Done)

@@ -109,14 +109,17 @@ impl Runtime {
     }
 
     /// Holds a row for as long as a call may take.
-    pub(crate) async fn hold_row(&self, key: &OutboxKey) -> bool {
-        let (now, call_ms) = (self.now(), self.config().call_ms);
-        let until = now.plus_ms(i64::try_from(call_ms).unwrap_or(i64::MAX) + 10_000);
+    async fn hold_row(&self, key: &OutboxKey) -> bool {
         // Where it cannot be held the call is made all the same: under the same key, which its receiver can tell.
         self.store()
-            .hold_outbox(key, now.0, until.0)
+            .hold_outbox(key, self.now().0, self.call_hold_ms())
             .await
             .unwrap_or(true)
+    }
+
+    /// How long a row is held for a call.
+    pub(crate) fn call_hold_ms(&self) -> i64 {
+        i64::try_from(self.config().call_ms).unwrap_or(i64::MAX) + 10_000
     }
 
     pub(crate) async fn delete_rows(&self, keys: &[OutboxKey]) -> Result<(), RuntimeError> {

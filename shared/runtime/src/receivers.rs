@@ -72,6 +72,8 @@ impl Runtime {
         let store = self.store();
         match store.address(tenant, stimulus, &addressees, now).await? {
             Earlier::None => {}
+            // By a delivery that looked before they waited.
+            Earlier::Queued => return Ok(Found::Kept),
             Earlier::Taken => return Ok(Found::Taken),
             Earlier::AddressedTo(first) => {
                 found.before = owned(first.besides(&found.bookmarks));

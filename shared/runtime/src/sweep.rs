@@ -15,6 +15,13 @@ const ROWS_A_PAGE: u32 = 100;
 /// At most so many kept stimuli of a shard are looked at in one sweep.
 const KEPT_A_SWEEP: u32 = 1_000;
 
+/// How long a row rests after an attempt at it that failed, in ms: doubled with each more, up to this. Less than a
+/// minute, so that a sweep each minute finds it every time.
+const REST_MS_MAX: i64 = 50_000;
+
+/// How long it rests after the first, in ms.
+const REST_MS: i64 = 5_000;
+
 /// Longer than any clock is wrong, in ms.
 const A_CENTURY_MS: i64 = 100 * 365 * 24 * 3_600_000;
 
@@ -82,7 +89,7 @@ impl Runtime {
                     report.left += 1;
                     return Ok(());
                 }
-                if row.held_until_ms > self.now().0 {
+                if row.is_held(self.now().0) {
                     continue;
                 }
                 // One row that fails does not keep the others from being delivered.
@@ -104,26 +111,26 @@ impl Runtime {
     }
 
     async fn sweep_row(&self, row: &OutboxRow) -> Result<Swept, RuntimeError> {
-        // Counted before it is tried: one that brings the process down is counted too.
-        let attempts = self.store().count_outbox_attempt(&row.key).await?;
-        if attempts == 0 {
-            return Ok(Swept::Delivered);
-        }
         let most = self.config().delivery_attempts_max;
         let decoded: Result<Vec<_>, _> = row
             .effects
             .iter()
             .map(|effect| Message::decode(&effect.body))
             .collect();
+        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
+        // Where there is a queue it makes the call.
+        let calls = self.ports().queue.is_none() && decoded.iter().flatten().any(is_call);
+        let call_ms = if calls { self.call_hold_ms() } else { 0 };
+        let for_ms = rest_ms(row.attempts).max(call_ms);
+        let taken = self.store().take_outbox(&row.key, self.now().0, for_ms);
+        let Some(attempts) = taken.await? else {
+            return Ok(Swept::Left);
+        };
         let Ok(messages) = decoded else {
             return self.bury(row, attempts, "it cannot be read").await;
         };
         if attempts > most.saturating_mul(2) {
             return self.bury(row, attempts, "it was tried too often").await;
-        }
-        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
-        if messages.iter().any(is_call) && !self.hold_row(&row.key).await {
-            return Ok(Swept::Left);
         }
         let count = messages.len();
         let left = self.send_all(messages).await;
@@ -156,6 +163,7 @@ impl Runtime {
                 let failed = self.fail_stuck(&message.tenant, instance, &reason).await;
                 if let Err(cause) = failed {
                     tracing::warn!(%instance, cause = %cause, "an instance cannot be continued and not be failed");
+                    return Ok(Swept::Left);
                 }
             }
         }
@@ -227,6 +235,13 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+/// How long a row rests after one more attempt. Ten take six minutes, however often the sweep comes: who is not
+/// there for a while, or has a lease that must run out, is not given up on.
+fn rest_ms(attempts_before: u32) -> i64 {
+    let doubled = 1_i64.checked_shl(attempts_before).unwrap_or(i64::MAX);
+    REST_MS.saturating_mul(doubled).min(REST_MS_MAX)
 }
 
 /// What became of a row.

@@ -10,7 +10,7 @@ use crate::body;
 use crate::bookmark::BookmarkRow;
 use crate::error::StoreError;
 use crate::key_text::{part, plain};
-use crate::queued_stimulus::{remembered_until_s, taken_key};
+use crate::queued_stimulus::{QUEUED, remembered_until_s, taken_key};
 use crate::seen;
 use crate::store::Store;
 use crate::table::{Change, Condition, Durability, Item, Updated, Value};
@@ -36,6 +36,8 @@ pub enum Earlier {
     None,
     /// It was for these.
     AddressedTo(Addressees),
+    /// It is queued.
+    Queued,
     /// It was queued, and somebody has taken it.
     Taken,
 }
@@ -101,7 +103,12 @@ impl Addressees {
     /// What the item of a stimulus says.
     pub(crate) fn earlier(item: &Item) -> Result<Earlier, StoreError> {
         let Some(Value::Ss(texts)) = item.attributes.get("to") else {
-            return Ok(Earlier::Taken);
+            let is_queued = item.attributes.contains_key(QUEUED);
+            return Ok(if is_queued {
+                Earlier::Queued
+            } else {
+                Earlier::Taken
+            });
         };
         let read = |text: &String| {
             let (instance, bookmark) = text.split_once('#')?;

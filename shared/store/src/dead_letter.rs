@@ -185,13 +185,15 @@ impl Store {
         let Some(item) = self.table().get(key).await? else {
             return Ok(false);
         };
-        let letter = expired(queued_stimulus::from_item(&item)?, now_ms);
-        let delete = Write::Delete(key.clone(), Condition::Exists);
-        Ok(self
-            .table()
-            .write(&[delete, put(&tenant, &letter)?])
-            .await?
-            == Written::Done)
+        let queued = queued_stimulus::from_item(&item)?;
+        let said = queued_stimulus::taken_key(&tenant, &queued.hash, &queued.id)?;
+        let letter = expired(queued, now_ms);
+        let writes = [
+            Write::Delete(key.clone(), Condition::Exists),
+            Write::Delete(said, Condition::Always),
+            put(&tenant, &letter)?,
+        ];
+        Ok(self.table().write(&writes).await? == Written::Done)
     }
 
     /// The dead letters of a tenant, newest first. One query.

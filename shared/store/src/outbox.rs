@@ -12,12 +12,15 @@ use crate::readable::readable;
 use crate::shard;
 use crate::store::Store;
 use crate::table::{
-    Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
+    Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
 };
 use crate::tenant::Tenant;
 
 /// At most so many bytes of effects lie in one row.
 const ROW_MAX: usize = 256 * 1_024;
+
+/// No row is held longer, in ms. One that seems to be was held by a clock that was ahead, and is free.
+const HOLD_MS_MAX: i64 = 120_000;
 
 /// One thing to do after the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -50,10 +53,18 @@ pub struct OutboxRow {
     pub at_ms: i64,
     /// How often its delivery was tried by a sweep.
     pub attempts: u32,
-    /// Until when somebody is delivering it, in ms since 1970; 0: nobody says so.
+    /// Until when nobody else is to deliver it, in ms since 1970; 0: nobody says so.
     pub held_until_ms: i64,
     /// What is to be done.
     pub effects: Vec<Effect>,
+}
+
+impl OutboxRow {
+    /// Whether somebody has taken it for the time being.
+    #[must_use]
+    pub const fn is_held(&self, now_ms: i64) -> bool {
+        self.held_until_ms >= now_ms && self.held_until_ms <= now_ms + HOLD_MS_MAX
+    }
 }
 
 /// One page of rows.
@@ -128,19 +139,23 @@ pub(crate) fn continuation(
     Ok(items.pop())
 }
 
+fn attempts(attributes: &Attributes) -> u32 {
+    let attempts = body::number(attributes, "at").unwrap_or(0);
+    u32::try_from(attempts).unwrap_or(u32::MAX)
+}
+
 pub(crate) fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
     let what = "outbox row";
     let damaged = || StoreError::damaged(what);
     let mut parts = item.key.sort.split('#');
     let mut text = || parts.next().and_then(plain).ok_or_else(damaged);
     let (at, tenant, source, commit) = (text()?, text()?, text()?, text()?);
-    let attempts = body::number(&item.attributes, "at").unwrap_or(0);
     Ok(OutboxRow {
         tenant: Tenant::new(&tenant).map_err(|_| damaged())?,
         source,
         commit: commit.parse().map_err(|_| damaged())?,
         at_ms: at.parse().map_err(|_| damaged())?,
-        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        attempts: attempts(&item.attributes),
         held_until_ms: body::number(&item.attributes, "hu").unwrap_or(0),
         effects: body::of_item(what, &item)?,
         key: OutboxKey(item.key),
@@ -234,23 +249,25 @@ impl Store {
             .await
     }
 
-    /// Counts one more attempt at a row and answers how many there were; 0 if the row is gone. One write.
+    /// Takes a row for one attempt at its delivery: counts the attempt, and keeps every other sweep away from it for a
+    /// time, also if the attempt fails. Answers how many attempts there were. `None`: somebody else has it, or it is
+    /// gone. One write.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn count_outbox_attempt(&self, key: &OutboxKey) -> Result<u32, StoreError> {
+    pub async fn take_outbox(
+        &self,
+        key: &OutboxKey,
+        now_ms: i64,
+        for_ms: i64,
+    ) -> Result<Option<u32>, StoreError> {
+        // Durable before it is tried: an attempt that brings the process down is counted too.
         let more = [Change::Add("at".into(), 1)];
-        let updated = self
-            .table()
-            .update(&key.0, &more, &Condition::Exists, Durability::Durable)
+        let taken = self
+            .hold(key, (now_ms, for_ms), more, Durability::Durable)
             .await?;
-        Ok(match updated {
-            Updated::New(item) => {
-                u32::try_from(body::number(&item.attributes, "at").unwrap_or(0)).unwrap_or(u32::MAX)
-            }
-            Updated::Refused(_) => 0,
-        })
+        Ok(taken.map(|row| attempts(&row.attributes)))
     }
 
     /// Says that a delivery is under way that must not be made twice at the same time, such as a long call. False:
@@ -263,20 +280,40 @@ impl Store {
         &self,
         key: &OutboxKey,
         now_ms: i64,
-        until_ms: i64,
+        for_ms: i64,
     ) -> Result<bool, StoreError> {
+        let durability = self.config().lease_durability;
+        let held = self.hold(key, (now_ms, for_ms), [], durability).await?;
+        Ok(held.is_some())
+    }
+
+    async fn hold(
+        &self,
+        key: &OutboxKey,
+        (now_ms, for_ms): (i64, i64),
+        more: impl IntoIterator<Item = Change>,
+        durability: Durability,
+    ) -> Result<Option<Item>, StoreError> {
+        let until_ms = now_ms + for_ms.min(HOLD_MS_MAX);
         let mut hold = vec![Change::Set("hu".into(), Value::N(until_ms))];
         hold.extend(self.epoch().stamp("he"));
+        hold.extend(more);
+        let within = Condition::Below("hu".into(), now_ms + HOLD_MS_MAX + 1);
         let free = Condition::All(vec![
             Condition::Exists,
-            self.epoch().is_free("hu", "he", now_ms),
+            Condition::Any(vec![
+                self.epoch().is_free("hu", "he", now_ms),
+                Condition::Not(Box::new(within)),
+            ]),
         ]);
-        let durability = self.config().lease_durability;
         let updated = self
             .table()
             .update(&key.0, &hold, &free, durability)
             .await?;
-        Ok(matches!(updated, Updated::New(_)))
+        Ok(match updated {
+            Updated::New(item) => Some(item),
+            Updated::Refused(_) => None,
+        })
     }
 
     /// Keeps only these effects of a row, the others being delivered. False if the row is gone. One write.

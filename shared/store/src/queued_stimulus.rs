@@ -90,17 +90,31 @@ pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
 /// How long it is remembered that a stimulus was taken, in ms: longer than it is delivered again.
 const REMEMBERED_MS: i64 = 24 * 3_600_000;
 
+/// What says in the item of a stimulus that it is queued.
+pub(crate) const QUEUED: &str = "qu";
+
 /// Until when what became of a stimulus is remembered, in s since 1970.
 pub(crate) fn remembered_until_s(now_ms: i64) -> i64 {
     now_ms.saturating_add(REMEMBERED_MS) / 1_000
 }
 
-/// The key of what remembers that a stimulus was taken, or for whom it is.
+/// The key of what says of a stimulus what became of it: for whom it is, that it is queued, or that it was taken. It
+/// is one item so that of two deliveries at once, one that finds receivers and one that finds none, one is first.
 pub(crate) fn taken_key(tenant: &Tenant, hash: &str, id: &str) -> Result<Key, StoreError> {
     let hash = part("a stimulus hash", hash)?;
     let id = part("a stimulus id", id)?;
     let partition = partition(tenant, &format!("TAKEN#{id}"));
     Ok(Key::new(partition, hash))
+}
+
+/// Says that a stimulus is queued, for as long as it is.
+pub(crate) fn remember_queued(
+    tenant: &Tenant,
+    queued: &QueuedStimulus,
+) -> Result<Item, StoreError> {
+    let mut item = remember_taken(tenant, &queued.hash, &queued.id, queued.expires_ms)?;
+    item.attributes.insert(QUEUED.to_owned(), Value::N(1));
+    Ok(item)
 }
 
 /// Remembers that a stimulus was taken, so that a late delivery of it is not queued anew.

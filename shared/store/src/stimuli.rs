@@ -128,9 +128,8 @@ impl Store {
     }
 
     /// Queues a stimulus that nothing waited for. Ask for bookmarks again after it: one may have been opened in
-    /// between. [`Earlier::None`]: it is queued. [`Earlier::Taken`]: it was queued already, or was and somebody has
-    /// taken it. [`Earlier::AddressedTo`]: an earlier delivery found receivers; if none of them has seen it, queue it
-    /// `despite` them. One atomic write.
+    /// between. [`Earlier::None`]: it is queued now. [`Earlier::AddressedTo`]: an earlier delivery found receivers; if
+    /// none of them has seen it, queue it `despite` them. One atomic write.
     ///
     /// # Errors
     ///
@@ -142,19 +141,20 @@ impl Store {
         despite: Option<&Addressees>,
     ) -> Result<Earlier, StoreError> {
         let item = queued_stimulus::item(tenant, queued, self.config().outbox_shards)?;
-        // In one write: between a look and this, an earlier delivery may have been queued and taken.
-        let taken = queued_stimulus::taken_key(tenant, &queued.hash, &queued.id)?;
+        // In one write: between a look and this, another delivery may have queued it, or found receivers.
+        let said = queued_stimulus::remember_queued(tenant, queued)?;
         let is_free = despite.map_or(Ok(Condition::Absent), Addressees::still_noted)?;
         let writes = [
             Write::Put(item, Condition::Absent),
-            Write::Check(taken, is_free),
+            Write::Put(said, is_free),
         ];
         let Written::Refused(mut refused) = self.table().write(&writes).await? else {
             return Ok(Earlier::None);
         };
         match refused.pop().flatten().flatten() {
             Some(item) => Addressees::earlier(&item),
-            None => Ok(Earlier::Taken),
+            // Queued by a build that did not say so.
+            None => Ok(Earlier::Queued),
         }
     }
 
@@ -167,11 +167,13 @@ impl Store {
     pub async fn take_queued(
         &self,
         tenant: &Tenant,
-        hash: &str,
-        id: &str,
+        (hash, id): (&str, &str),
+        now_ms: i64,
     ) -> Result<bool, StoreError> {
         let delete = Write::Delete(queued_stimulus::key(tenant, hash, id)?, Condition::Exists);
-        Ok(self.table().write(&[delete]).await? == Written::Done)
+        let taken = queued_stimulus::remember_taken(tenant, hash, id, now_ms)?;
+        let writes = [delete, Write::Put(taken, Condition::Always)];
+        Ok(self.table().write(&writes).await? == Written::Done)
     }
 
     /// One queued stimulus. One read.

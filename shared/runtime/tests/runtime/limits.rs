@@ -2,10 +2,11 @@
 
 use dormouse_runtime::message::{Message, Task};
 use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
+use dormouse_store::lease::{Acquire, Acquired};
 use serde_json::{Map, json};
 
 use crate::flow::{event, sequence, write};
-use crate::world::{World, bookmark, settle};
+use crate::world::{Node, World, bookmark, settle, wait_ms};
 
 #[tokio::test(start_paused = true)]
 async fn a_state_that_cannot_be_stored_is_an_incident() {
@@ -81,6 +82,66 @@ async fn a_row_that_cannot_be_read_is_buried() {
         .unwrap();
     assert_eq!(node.sweep_later().await.given_up, 1);
     assert_eq!(node.sweep_later().await, Default::default());
+}
+
+/// An instance that waits, with a row that says it is to go on, while somebody has its lease for an hour.
+async fn kept_from_going_on(node: &Node, world: &World) -> String {
+    node.publish(sequence("flow", &[event("go")])).await;
+    let id = node.started("flow").await.instance.id.to_string();
+    let task = Task::Continue {
+        instance: id.as_str().into(),
+        activities: 0,
+        made_way: true,
+    };
+    let message = Message::new("x", world.tenant.clone(), task);
+    let rows = [message.effect().unwrap()];
+    let put = node
+        .store()
+        .put_outbox(&world.tenant, &id, world.now(), &rows);
+    put.await.unwrap();
+    let hour = Acquire {
+        instance_id: &id,
+        owner: "somebody slow",
+        now_ms: world.now(),
+        until_ms: world.now() + 3_600_000,
+        wanted: None,
+        reopens: false,
+        event_id: None,
+    };
+    let taken = node.store().acquire(&world.tenant, &hour).await.unwrap();
+    assert!(matches!(taken, Acquired::Lease(_)), "{taken:?}");
+    id
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_rests_longer_after_each_attempt_however_often_the_sweep_comes() {
+    let world = World::new();
+    let node = world.node_with(|config| config.wait_ms_max = 0);
+    let id = kept_from_going_on(&node, &world).await;
+    wait_ms(6_000).await;
+    let (began, mut attempts) = (world.now(), Vec::new());
+    while world.rows("OUTBOX").len() == 1 && attempts.len() < 50 {
+        let report = node.sweep().await.unwrap();
+        if report.left + report.given_up > 0 {
+            attempts.push((world.now() - began) / 1_000);
+        }
+        wait_ms(1_000).await;
+    }
+    // Twice as many as it is given up on after, for it cannot be failed either.
+    assert_eq!(attempts.len(), 21);
+    assert_eq!(attempts[..8], [0, 6, 17, 38, 79, 130, 181, 232]);
+    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    assert_eq!(letters.letters.len(), 1, "it is not forgotten");
+    wait_ms(3_600_000).await;
+    let letter = &letters.letters[0].id;
+    assert!(
+        node.replay_dead_letter(&world.tenant, letter)
+            .await
+            .unwrap()
+    );
+    settle().await;
+    assert_eq!(node.sub_status(&id).await, "Suspended");
+    assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]

@@ -187,7 +187,7 @@ fn a_queued_stimulus_is_consumed_by_exactly_one_instance() {
     };
     let queue = || now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
     assert_eq!(queue(), Earlier::None);
-    assert_eq!(queue(), Earlier::Taken, "queued twice is queued once");
+    assert_eq!(queue(), Earlier::Queued, "queued twice is queued once");
     let consuming = Commit {
         consumed: Some(Consumed {
             hash: "H".into(),

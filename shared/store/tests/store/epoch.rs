@@ -97,12 +97,12 @@ fn a_delivery_held_in_another_epoch_may_be_made() {
         });
         rows.collect::<Vec<_>>()
     };
-    assert!(now(first.store.hold_outbox(&keys[0], 1_000, 90_000)).unwrap());
+    assert!(now(first.store.hold_outbox(&keys[0], 1_000, 89_000)).unwrap());
     assert!(!now(first.store.hold_outbox(&keys[0], 1_001, 90_000)).unwrap());
     assert_eq!(shard_of(&first)[0].held_until_ms, 90_000);
     let second = rig.in_epoch("second");
     assert_eq!(shard_of(&second)[0].held_until_ms, 0);
-    assert!(now(second.store.hold_outbox(&keys[0], 1_001, 80_000)).unwrap());
+    assert!(now(second.store.hold_outbox(&keys[0], 1_001, 78_999)).unwrap());
     assert_eq!(shard_of(&second)[0].held_until_ms, 80_000);
 }
 

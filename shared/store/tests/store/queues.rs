@@ -79,8 +79,10 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
             ..commit("s")
         },
     );
-    assert_eq!(now(rig.store.count_outbox_attempt(&keys[0])).unwrap(), 1);
-    assert_eq!(now(rig.store.count_outbox_attempt(&keys[0])).unwrap(), 2);
+    let take = |at_ms| now(rig.store.take_outbox(&keys[0], at_ms, 1_000)).unwrap();
+    assert_eq!(take(1_000), Some(1));
+    assert_eq!(take(2_000), None, "it rests");
+    assert_eq!(take(2_001), Some(2));
     assert!(now(rig.store.keep_outbox(&keys[0], &[effect("1")])).unwrap());
     let row = outbox(&rig, 9_999).remove(0);
     assert_eq!(
@@ -102,11 +104,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     assert!(now(rig.store.bury_outbox(&rig.tenant, &keys[0], &letter)).unwrap());
     assert!(!now(rig.store.bury_outbox(&rig.tenant, &keys[0], &letter)).unwrap());
     assert!(outbox(&rig, 9_999).is_empty());
-    assert_eq!(
-        now(rig.store.count_outbox_attempt(&keys[0])).unwrap(),
-        0,
-        "a row that is gone stays gone"
-    );
+    assert_eq!(take(99_000), None, "a row that is gone stays gone");
     assert!(!now(rig.store.keep_outbox(&keys[0], &[])).unwrap());
     assert_eq!(
         now(rig.store.dead_letter(&rig.tenant, "1")).unwrap(),
@@ -150,16 +148,37 @@ fn a_delivery_is_held_by_one_at_a_time() {
             ..commit("s")
         },
     );
-    assert!(now(rig.store.hold_outbox(&keys[0], 1_000, 5_000)).unwrap());
-    assert!(!now(rig.store.hold_outbox(&keys[0], 5_000, 9_000)).unwrap());
-    assert_eq!(outbox(&rig, 9_999)[0].held_until_ms, 5_000);
-    assert!(now(rig.store.hold_outbox(&keys[0], 5_001, 9_000)).unwrap());
+    let hold = |at_ms, for_ms| now(rig.store.hold_outbox(&keys[0], at_ms, for_ms)).unwrap();
+    assert!(hold(1_000, 4_000));
+    assert!(!hold(5_000, 4_000));
+    let row = outbox(&rig, 9_999).remove(0);
+    assert_eq!(row.held_until_ms, 5_000);
+    assert!(row.is_held(5_000) && !row.is_held(5_001));
+    assert!(hold(5_001, 4_000));
     now(rig.store.delete_outbox(&keys[0])).unwrap();
-    assert!(!now(rig.store.hold_outbox(&keys[0], 99_000, 99_001)).unwrap());
+    assert!(!hold(99_000, 1));
     assert!(
         outbox(&rig, 9_999).is_empty(),
         "holding does not bring a row back"
     );
+}
+
+#[test]
+fn a_hold_by_a_clock_that_is_hours_ahead_does_not_last_for_hours() {
+    let rig = rig();
+    let with_effect = Commit {
+        effects: vec![effect("0")],
+        ..commit("s")
+    };
+    let (_, keys) = rig.create("i", &with_effect);
+    let hour = 3_600_000;
+    assert!(now(rig.store.hold_outbox(&keys[0], 2 * hour, i64::MAX)).unwrap());
+    assert!(!outbox(&rig, 9_999)[0].is_held(hour));
+    assert_eq!(
+        now(rig.store.take_outbox(&keys[0], hour, 1_000)).unwrap(),
+        Some(1)
+    );
+    assert!(outbox(&rig, 9_999)[0].is_held(hour));
 }
 
 fn queued(id: &str, expires_ms: i64) -> QueuedStimulus {
@@ -206,8 +225,8 @@ fn whoever_comes_second_sees_the_other() {
             .unwrap()
             .is_empty()
     );
-    assert!(now(rig.store.take_queued(&rig.tenant, "H", "e")).unwrap());
-    assert!(!now(rig.store.take_queued(&rig.tenant, "H", "e")).unwrap());
+    assert!(now(rig.store.take_queued(&rig.tenant, ("H", "e"), 1_000)).unwrap());
+    assert!(!now(rig.store.take_queued(&rig.tenant, ("H", "e"), 1_000)).unwrap());
     assert_eq!(
         now(rig.store.queued_stimulus(&rig.tenant, "H", "e")).unwrap(),
         None
