@@ -63,6 +63,46 @@ async fn a_workflow_answers_its_own_request_bytes_and_all() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_script_makes_a_link_where_it_is_known_what_links_begin_with() -> Result<()> {
+    let public = "https://flows.example.com";
+    let Some(stage) =
+        Stage::set_with(&[("DORMOUSE_PUBLIC_URL", "https://flows.example.com/")]).await?
+    else {
+        return Ok(());
+    };
+    let endpoint = json!({
+        "type": "Elsa.HttpEndpoint", "id": "in", "customProperties": { "canStartWorkflow": true },
+        "path": literal("String", "order"),
+        "supportedMethods": literal("String[]", json!(["POST"]).to_string()),
+    });
+    let script = json!({ "type": "JavaScript", "value": "createEventTriggerUrl('Paid')" });
+    let answer = json!({
+        "type": "Elsa.WriteHttpResponse", "id": "out",
+        "content": { "typeName": "Object", "expression": script },
+        "contentType": literal("String", "text/plain"),
+    });
+    stage.publish(&sequence(
+        "order",
+        &[endpoint, answer, event("Paid"), write("paid")],
+    ));
+    let answer = stage.ask("POST", "/workflows/order", Some(&json!({})));
+    let id = answer.headers["x-elsa-workflow-instance-id"]
+        .as_str()
+        .unwrap();
+    let url = answer.body.as_str().unwrap();
+    let link = url.strip_prefix(public).unwrap_or_else(|| panic!("{url}"));
+    assert!(link.starts_with("/links/"), "{url}");
+    assert_eq!(stage.ask("GET", link, None).status, 200);
+    assert_eq!(stage.sub_status(id), "Suspended");
+    let mut press = request("POST", link);
+    press["headers"]["content-type"] = json!("application/x-www-form-urlencoded");
+    press["body"] = json!("");
+    let pressed = answered(stage.function("api").invoke(&press).unwrap());
+    assert_eq!(pressed.status, 200, "{:#}", pressed.body);
+    stage.resume_until(id, "Finished").await
+}
+
+#[tokio::test]
 async fn what_takes_too_long_goes_on_by_message_and_is_found_where_the_answer_says() -> Result<()> {
     let Some(stage) = Stage::set().await? else {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The functions over one deployment, and what a client and Lambda do with them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use dormouse_tests::deployment::Deployment;
@@ -23,9 +23,9 @@ pub(super) struct Answered {
     pub(super) body: Value,
 }
 
-/// The binary of a function. They lie beside each other.
+/// The binary of a function: of this build, or those that `DORMOUSE_FUNCTIONS` names.
 pub(super) fn binary(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_dormouse-api")).with_file_name(format!("dormouse-{name}"))
+    dormouse_tests::lambda::binary(name, env!("CARGO_BIN_EXE_dormouse-api"))
 }
 
 impl Stage {

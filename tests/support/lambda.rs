@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -40,6 +40,17 @@ struct Inner {
     /// When the function first asked for an invocation.
     first_next: Option<Instant>,
     init_error: Option<Value>,
+}
+
+/// The binary of a function, beside another one of them; or, where `DORMOUSE_FUNCTIONS` names a folder, as
+/// `cargo lambda build` leaves it there: `dormouse-NAME/bootstrap`.
+#[must_use]
+pub fn binary(name: &str, beside: &str) -> PathBuf {
+    let name = format!("dormouse-{name}");
+    match std::env::var_os("DORMOUSE_FUNCTIONS") {
+        Some(folder) => Path::new(&folder).join(name).join("bootstrap"),
+        None => Path::new(beside).with_file_name(name),
+    }
 }
 
 /// What became of an invocation: the answer, or the error.

@@ -1,7 +1,8 @@
 //! How quickly the Lambda functions begin, and what a warm one costs: the release binaries behind a Runtime API, over a
 //! DynamoDB-compatible table in this process.
 //!
-//! `cargo build --release --workspace --bins && cargo bench -p dormouse-api --bench functions`
+//! `cargo build --release --workspace --bins && cargo bench -p dormouse-api --bench functions`, or, with the binaries that
+//! are deployed, `DORMOUSE_FUNCTIONS=FOLDER cargo bench …`, where the folder has `dormouse-api/bootstrap` and so on.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +12,7 @@
     reason = "a bench prints what it measures, and fails by panicking"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use dormouse_aws::dynamo_table::DynamoTable;
@@ -26,7 +27,7 @@ const STARTS: usize = 30;
 const WARM: usize = 1_000;
 
 fn binary(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_dormouse-api")).with_file_name(format!("dormouse-{name}"))
+    dormouse_tests::lambda::binary(name, env!("CARGO_BIN_EXE_dormouse-api"))
 }
 
 fn request(method: &str, path: &str, body: &Value) -> Value {

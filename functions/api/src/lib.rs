@@ -33,8 +33,12 @@ impl Api {
         let request = request::read(event)?;
         let runtime = function.runtime(deadline_ms);
         let first = || {
-            App::new(runtime.clone(), HttpConfig::default())
-                .with_authentication(function.authentication().clone())
+            let app = App::new(runtime.clone(), HttpConfig::default())
+                .with_authentication(function.authentication().clone());
+            match function.public_url() {
+                Some(url) => app.with_public_url(url),
+                None => app,
+            }
         };
         let app = self.0.get_or_init(first).clone();
         let response = router(app.with_runtime(runtime))

@@ -28,6 +28,9 @@ pub struct Environment {
     pub traces_endpoint: Option<String>,
     /// `OTEL_EXPORTER_OTLP_HEADERS`: what goes with them, like `authorization=…`.
     pub traces_headers: Option<String>,
+    /// `DORMOUSE_PUBLIC_URL`: what addresses of links begin with. Absent: with what their maker calls, and scripts make
+    /// none.
+    pub public_url: Option<String>,
     /// How long ended instances are kept.
     pub retention: Retention,
     /// Who may ask. Absent: nobody has said it, and nobody is let in.
@@ -242,6 +245,7 @@ impl Environment {
                 .unwrap_or_else(|| "Dormouse".to_owned()),
             traces_endpoint: variables.text("OTEL_EXPORTER_OTLP_ENDPOINT"),
             traces_headers: variables.text("OTEL_EXPORTER_OTLP_HEADERS"),
+            public_url: variables.text("DORMOUSE_PUBLIC_URL"),
             retention: Retention {
                 finished_days: variables.days("DORMOUSE_RETAIN_FINISHED_DAYS")?,
                 faulted_days: variables.days("DORMOUSE_RETAIN_FAULTED_DAYS")?,

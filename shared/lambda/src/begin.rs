@@ -66,7 +66,10 @@ where
         let (turn, function) = (&turn, &function);
         async move {
             let _held = turn.acquire().await;
-            let answer = answer.await;
+            let answer = match function.allow_links().await {
+                Ok(()) => answer.await,
+                Err(error) => Err(error.into()),
+            };
             function.write_measures();
             // Before the answer: after it the process is frozen.
             function.send_spans().await;

@@ -13,9 +13,10 @@ use dormouse_engine::time::Timestamp;
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::identity::{Authentication, BadAuthentication, JwtSettings};
 use dormouse_runtime::port::{Clock, Ports};
-use dormouse_runtime::{Runtime, RuntimeConfig};
+use dormouse_runtime::{Runtime, RuntimeConfig, RuntimeError};
 use dormouse_telemetry::{CloudWatchLines, Collector, LogFormat, Spans, begin_log};
 use tokio::runtime::Handle;
+use tokio::sync::OnceCell;
 use tracing::level_filters::LevelFilter;
 
 /// The longest that a function may be given by Lambda, in ms.
@@ -51,6 +52,8 @@ pub struct Function {
     metrics: Arc<CloudWatchLines>,
     spans: Option<Arc<Spans>>,
     node_queues: Option<NodeQueues>,
+    public_url: Option<String>,
+    links_allowed: OnceCell<()>,
 }
 
 /// Why a function cannot begin.
@@ -111,7 +114,29 @@ impl Function {
             metrics,
             spans,
             node_queues: deployment.node_queues,
+            public_url: environment.public_url,
+            links_allowed: OnceCell::new(),
         })
+    }
+
+    /// Lets scripts make links, where it is known what a link begins with. A read of the table in a process's first
+    /// invocation; nothing in the others.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]: the table did not answer.
+    pub(crate) async fn allow_links(&self) -> Result<(), RuntimeError> {
+        if let Some(url) = &self.public_url {
+            let allow = || self.unbounded.allow_event_links(url);
+            self.links_allowed.get_or_try_init(allow).await?;
+        }
+        Ok(())
+    }
+
+    /// What addresses of links begin with, if that is said.
+    #[must_use]
+    pub fn public_url(&self) -> Option<&str> {
+        self.public_url.as_deref()
     }
 
     /// The use cases for an invocation that Lambda ends at `deadline_ms`, in ms since 1970.
