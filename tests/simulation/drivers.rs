@@ -229,8 +229,12 @@ impl Cluster {
                 {
                     return;
                 }
-                // Whoever did not answer keeps it hidden for a while, as SQS does.
-                let pause = if delivered.is_some() { 1_000 } else { 30_000 };
+                // Whoever did not answer keeps it hidden for a while, as SQS does; whoever did asks for longer and longer
+                // pauses, as the functions do.
+                let pause = match delivered {
+                    Some(_) => 1_000 << attempt.min(5),
+                    None => 30_000,
+                };
                 world.sleep(pause + world.below(500)).await;
             }
         });
