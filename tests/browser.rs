@@ -107,6 +107,14 @@ fn a_person_mends_an_incident_and_replays_a_dead_letter() {
 }
 
 #[test]
+fn a_person_answers_by_a_link_and_another_one_sees_it_end() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("link.mjs", &server, &browser);
+}
+
+#[test]
 fn a_phone_shows_every_page() {
     let Some(browser) = browser() else { return };
     let data = folder();

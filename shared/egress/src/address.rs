@@ -15,7 +15,11 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
+    let [a, b, c, d] = address.octets();
+    // Azure's own services answer every machine there under an address of the public range.
+    if (a, b, c, d) == (168, 63, 129, 16) {
+        return false;
+    }
     !matches!(
         (a, b, c),
         (0 | 10 | 127 | 224..=255, _, _)
@@ -62,6 +66,9 @@ mod tests {
             "100.64.0.1",
             "127.0.0.1",
             "127.255.255.254",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
             "169.254.169.254",
             "172.16.0.1",
             "172.31.255.255",

@@ -55,16 +55,23 @@ impl Service<Name> for GuardedResolver {
     fn call(&mut self, name: Name) -> Self::Future {
         let reach = self.0;
         Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0))
-                .await?
-                .filter(|address| reach.allows(address.ip()))
-                .collect();
-            if found.is_empty() {
-                return Err(io::Error::other(Forbidden(name.to_string())));
-            }
-            Ok(found.into_iter())
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            reachable(reach, name.as_str(), found)
         })
     }
+}
+
+/// The addresses of a name that may be reached. The others of the same answer are passed over.
+fn reachable(
+    reach: Reach,
+    name: &str,
+    found: impl Iterator<Item = SocketAddr>,
+) -> io::Result<std::vec::IntoIter<SocketAddr>> {
+    let allowed: Vec<SocketAddr> = found.filter(|at| reach.allows(at.ip())).collect();
+    if allowed.is_empty() {
+        return Err(io::Error::other(Forbidden(name.to_owned())));
+    }
+    Ok(allowed.into_iter())
 }
 
 /// A connector that takes `https` too, so that TLS can be put around it.
@@ -74,4 +81,36 @@ pub(crate) fn connector(reach: Reach) -> HttpConnector<GuardedResolver> {
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(Duration::from_secs(30)));
     connector
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(addresses: &[&str]) -> io::Result<Vec<String>> {
+        let found = addresses
+            .iter()
+            .map(|text| SocketAddr::new(text.parse().unwrap(), 0));
+        let kept = reachable(Reach::Public, "name.example", found)?;
+        Ok(kept.map(|at| at.ip().to_string()).collect())
+    }
+
+    #[test]
+    fn a_name_that_changes_between_two_looks_is_judged_by_each_answer() {
+        assert_eq!(answer(&["93.184.216.34"]).unwrap(), ["93.184.216.34"]);
+        assert!(answer(&["127.0.0.1"]).is_err());
+        assert!(answer(&["169.254.169.254", "::1"]).is_err());
+        assert!(answer(&[]).is_err());
+    }
+
+    #[test]
+    fn an_address_inside_is_no_second_choice_behind_one_outside() {
+        let mixed = answer(&[
+            "10.0.0.1",
+            "93.184.216.34",
+            "::ffff:127.0.0.1",
+            "2606:4700::1111",
+        ]);
+        assert_eq!(mixed.unwrap(), ["93.184.216.34", "2606:4700::1111"]);
+    }
 }

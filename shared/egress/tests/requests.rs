@@ -7,6 +7,9 @@
     reason = "a test may fail"
 )]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_engine::call::{Answer, HttpRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -54,25 +57,106 @@ fn body(answer: Answer) -> String {
     }
 }
 
+/// Spellings of addresses inside, most of them of this machine.
+const INSIDE: [&str; 44] = [
+    // Plain.
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",
+    "localhost",
+    "LOCALHOST",
+    "[::1]",
+    "[::]",
+    "[0:0:0:0:0:0:0:1]",
+    // One number, octal, hexadecimal, parts left out: the system's resolver takes them all.
+    "2130706433",
+    "017700000001",
+    "0x7f000001",
+    "0x7f.0.0.1",
+    "0177.0.0.1",
+    "127.1",
+    "127.0.1",
+    "0",
+    // IPv4 within IPv6: mapped, compatible, NAT64, 6to4.
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b:1::7f00:1]",
+    "[2002:7f00:1::]",
+    // Names with a user in front: what is behind the at sign is the host.
+    "example.com@127.0.0.1",
+    "user:secret@127.0.0.1",
+    "1.1.1.1@[::1]",
+    // Metadata services.
+    "169.254.169.254",
+    "2852039166",
+    "0xa9fea9fe",
+    "169.254.170.2",
+    "[fd00:ec2::254]",
+    "[::ffff:169.254.169.254]",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+    // Private networks, links, groups.
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "100.64.0.1",
+    "[fe80::1]",
+    "[fc00::1]",
+    "224.0.0.1",
+    "255.255.255.255",
+];
+
+/// Spellings that only some resolvers take. They need not be refused by name, but lead nowhere.
+const ODD: [&str; 6] = [
+    "127.0.0.1.",
+    "localhost.",
+    "127.0.0.1%00.example.com",
+    "127.0.0.1#@example.invalid",
+    "\u{ff11}27.0.0.1",
+    "\u{2488}27.0.0.1",
+];
+
 #[tokio::test]
 async fn a_request_to_the_inside_is_refused_before_it_is_sent() {
-    let address = server(|_| ok("secret")).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let address = server(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        ok("secret")
+    })
+    .await;
     let port = address.rsplit(':').next().unwrap().to_owned();
-    for host in [
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "2130706433",
-        "[::ffff:127.0.0.1]",
-    ] {
-        let answer = egress(Reach::Public)
-            .request(get(format!("http://{host}:{port}/")))
-            .await;
+    for host in INSIDE {
+        let request = |scheme| get(format!("{scheme}://{host}:{port}/"));
+        let answer = egress(Reach::Public).request(request("http")).await;
         assert!(
             matches!(answer, Answer::Refused { .. }),
             "{host}: {answer:?}"
         );
+        // TLS does not take a bare number for a name in the first place.
+        let answer = egress(Reach::Public).request(request("https")).await;
+        assert!(
+            matches!(
+                answer,
+                Answer::Refused { .. } | Answer::FailedToConnect { .. }
+            ),
+            "{host}: {answer:?}"
+        );
     }
+    for host in ODD {
+        let request = HttpRequest {
+            timeout_ms: 2_000,
+            ..get(format!("http://{host}:{port}/"))
+        };
+        let answer = egress(Reach::Public).request(request).await;
+        assert!(!matches!(answer, Answer::Http { .. }), "{host}: {answer:?}");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
     let answer = egress(Reach::Anywhere)
         .request(get(format!("http://{address}/")))
         .await;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::Path;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use dormouse_runtime::query::{ActivityExecution, ActivityStatus};
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::Json as Body;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;

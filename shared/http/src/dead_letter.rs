@@ -1,6 +1,5 @@
 //! Dead letters: what was given up on, to be listed, delivered anew or deleted.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -9,6 +8,7 @@ use dormouse_runtime::query::{DeadLetter, Letter};
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;

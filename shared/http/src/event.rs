@@ -1,7 +1,6 @@
 //! Publishing events.
 
 use axum::body::Bytes;
-use axum::extract::Path;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -15,6 +14,7 @@ use crate::body::Json;
 use crate::client_address::ClientAddress;
 use crate::instance::start::idempotency_key;
 use crate::link;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

@@ -25,6 +25,7 @@ mod link;
 mod metrics;
 mod openapi;
 mod origin;
+mod path;
 mod problem;
 mod query;
 mod rate_limit;

@@ -1,6 +1,8 @@
 //! The API's OpenAPI document, made from the table of rules: it names every route that there is, and who may use it.
 //!
-//! Bodies are JSON objects as Elsa has them, and are not spelled out; every refusal is.
+//! Bodies are JSON as Elsa has it; what of it is always the same is in `openapi/shape.rs`. Every refusal is a problem.
+
+mod shape;
 
 use std::collections::BTreeMap;
 
@@ -58,12 +60,28 @@ fn operation(rule: &Rule, method: &str) -> Value {
         }))
     });
     let tag = rule.path.split('/').nth(1).unwrap_or_default();
+    let queries = match method {
+        "GET" => shape::find(shape::QUERIES, rule.path).unwrap_or_default(),
+        _ => "",
+    };
+    let queries = shape::fields(queries).map(|(name, kind, is_required)| {
+        json!({ "name": name, "in": "query", "required": is_required, "schema": shape::of_kind(kind) })
+    });
+    let answer = shape::find(shape::ANSWERS, &format!("{method} {}", rule.path));
+    let mut done = json!({ "description": "Done, as in Elsa." });
+    if let (Value::Object(done), Some(answer)) = (&mut done, answer) {
+        let schema = shape::object(answer);
+        done.insert(
+            "content".into(),
+            json!({ "application/json": { "schema": schema } }),
+        );
+    }
     let described = json!({
         "operationId": format!("{} {}", method.to_lowercase(), rule.path),
         "tags": [tag],
-        "parameters": names.collect::<Vec<_>>(),
+        "parameters": names.chain(queries).collect::<Vec<_>>(),
         "responses": {
-            "2XX": { "description": "Done, as in Elsa." },
+            "2XX": done,
             "default": {
                 "description": "Refused: the problem says why, and what to do.",
                 "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
@@ -80,7 +98,8 @@ fn operation(rule: &Rule, method: &str) -> Value {
         operation.insert("description".into(), asked.into());
     }
     if matches!(method, "POST" | "PUT") {
-        let body = json!({ "application/json": { "schema": { "type": "object" } } });
+        let body = shape::find(shape::BODIES, rule.path).unwrap_or_default();
+        let body = json!({ "application/json": { "schema": shape::object(body) } });
         operation.insert("requestBody".into(), json!({ "content": body }));
     }
     if let Value::Object(described) = described {

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use axum::Router;
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -13,6 +12,7 @@ use dormouse_engine::definition::name::pascal_case;
 use dormouse_runtime::DefinitionHandle;
 
 use crate::app::App;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

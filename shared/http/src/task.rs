@@ -1,7 +1,6 @@
 //! Completing tasks of outside workers.
 
 use axum::Router;
-use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::post;
 use dormouse_runtime::ResumeOutcome;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::body::Json;
 use crate::instance;
+use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 

@@ -1,6 +1,6 @@
 //! Webhooks: made through the API; at their addresses, messages of others come in, signed as "Standard Webhooks" has it.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{delete, get, post};
 use axum::{Json as Answer, Router};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::app::App;
 use crate::body::{Body, Json};
 use crate::client_address::ClientAddress;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

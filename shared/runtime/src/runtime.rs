@@ -34,6 +34,7 @@ struct Inner {
     /// Tells this run of the node from others under the same name.
     boot: u64,
     bursts: AtomicU64,
+    audited: AtomicU64,
     has_swept: AtomicBool,
     event_link_key: OnceLock<EventLinkKey>,
 }
@@ -51,6 +52,7 @@ impl Runtime {
             cache: Cache::new(config.cached_nodes_max),
             boot: ports.clock.random(),
             bursts: AtomicU64::new(0),
+            audited: AtomicU64::new(0),
             has_swept: AtomicBool::new(false),
             event_link_key: OnceLock::new(),
             store,
@@ -161,6 +163,11 @@ impl Runtime {
     pub(crate) fn owner(&self) -> String {
         let burst = self.inner.bursts.fetch_add(1, Ordering::Relaxed);
         format!("{}/{:x}/{burst:x}", self.inner.config.node, self.inner.boot)
+    }
+
+    /// A number for a record, greater than the one before.
+    pub(crate) fn next_audited(&self) -> u64 {
+        self.inner.audited.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn is_first_sweep(&self) -> bool {

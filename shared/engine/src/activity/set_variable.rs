@@ -18,6 +18,7 @@ pub(crate) fn built_in() -> BuiltIn {
             "Gives a variable a value.",
         )
         .plain("variable", "Variable", "The variable.")
+        .with_plain(|input| input.ui_hint = "variable-picker")
         .input("value", "Object", "The value."),
         build: |builder, fields| {
             let variable = fields.get("variable").and_then(variable_id);

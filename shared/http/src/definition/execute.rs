@@ -1,7 +1,6 @@
 //! Executing and dispatching a definition: an instance of it is started, with or without waiting for it.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use dormouse_runtime::{DefinitionHandle, DispatchOutcome, StartRequest, VersionOptions};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::app::App;
 use crate::body::{Json, parse};
 use crate::instance::start;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

@@ -1,6 +1,5 @@
 //! Exporting a definition as a file.
 
-use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::http::{File, archive};
@@ -8,6 +7,7 @@ use dormouse_runtime::{DefinitionHandle, DefinitionView};
 use serde_json::Value;
 
 use super::{model, read};
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

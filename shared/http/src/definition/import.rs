@@ -1,6 +1,5 @@
 //! Importing a definition: always a draft, whatever the file says, as in Elsa.
 
-use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::post;
 use axum::{Json as Answer, Router};
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use super::model;
 use crate::app::App;
 use crate::body::Body;
+use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 use crate::unzip;

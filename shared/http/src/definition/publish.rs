@@ -1,13 +1,13 @@
 //! Publishing, retracting and going back.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
 use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

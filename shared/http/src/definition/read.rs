@@ -1,12 +1,12 @@
 //! Reading definitions, whole.
 
 use axum::Json;
-use axum::extract::Path;
 use dormouse_runtime::{DefinitionHandle, DefinitionView, VersionOptions};
 use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

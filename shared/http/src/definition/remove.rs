@@ -1,9 +1,9 @@
 //! Deleting definitions and versions. Instances of them go on.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::DefinitionHandle;
 
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

@@ -1,6 +1,5 @@
 //! Part of a definition: an activity with all below it, the workflow that it stands for included.
 
-use axum::extract::Path;
 use axum::routing::get;
 use axum::{Json, Router};
 use dormouse_engine::graph::Place;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{canvas, model};
 use crate::app::App;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;

@@ -1,7 +1,6 @@
 //! Activity types as Studio draws them. The engine's own descriptors are the one catalogue: a type that runs is listed.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use dormouse_engine::activity::{
     ActivityKind, Descriptor, InputDescriptor, OutputDescriptor, built_ins,
 };
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Composites, NOT_FOUND};
 use crate::app::App;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

@@ -1,9 +1,9 @@
 //! The short lists behind Studio's pickers: what the engine knows, under Elsa's names.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use serde_json::{Value, json};
 
+use crate::path::Path;
 use crate::refusal::Refusal;
 
 /// Types of variables: (alias, shown as, group).

@@ -1,7 +1,6 @@
 //! Applications and their API keys.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::identity::{Application, ApplicationMade, NewApplication};
@@ -9,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::body::Json;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

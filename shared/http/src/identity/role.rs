@@ -1,13 +1,13 @@
 //! Roles.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::identity::{Role, RoleOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::body::Json;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

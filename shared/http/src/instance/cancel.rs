@@ -1,11 +1,11 @@
 //! Cancelling and deleting instances.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use dormouse_runtime::{DeleteOutcome, ResumeOutcome};
 use serde_json::Value;
 
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

@@ -1,6 +1,5 @@
 //! Exporting instances: their state and what they did, for people and other programs to read.
 
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::http::{File, archive};
@@ -12,6 +11,7 @@ use super::{journal, model};
 use crate::activity_execution;
 use crate::app::App;
 use crate::body::Json;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;

@@ -1,7 +1,6 @@
 //! The journal of an instance: Elsa's log records, in order.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::context_text;
 use dormouse_engine::journal::Line;
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::Json;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;

@@ -1,11 +1,11 @@
 //! Reading one instance.
 
 use axum::Json;
-use axum::extract::Path;
 use dormouse_engine::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::model;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

@@ -1,7 +1,6 @@
 //! Resuming an instance at a bookmark.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::instance::Wait;
 use dormouse_runtime::{BurstReport, ResumeOutcome, ResumeRequest};
@@ -12,6 +11,7 @@ use super::accepted::accepted;
 use super::model;
 use crate::app::App;
 use crate::body::Json;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

@@ -1,7 +1,6 @@
 //! The variables of an instance, read and set.
 
 use axum::Json as Answer;
-use axum::extract::Path;
 use dormouse_engine::step::Change;
 use dormouse_runtime::ResumeOutcome;
 use serde::Deserialize;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::Json;
+use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 

@@ -1,7 +1,7 @@
 //! Making a link to a bookmark.
 
 use axum::Json as Answer;
-use axum::extract::{OriginalUri, Path};
+use axum::extract::OriginalUri;
 use axum::http::{HeaderMap, StatusCode, header};
 use dormouse_runtime::{LinkForm, LinkMade, LinkRequest};
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::BASE;
 use crate::app::App;
 use crate::body::Json;
+use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 

@@ -3,7 +3,7 @@
 //! Unknown, expired, foreign and burnt links look the same. The token is in no log and in no record.
 
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dormouse_identity::Secret;
@@ -15,6 +15,7 @@ use super::page;
 use crate::app::App;
 use crate::body::{Body, parse};
 use crate::client_address::ClientAddress;
+use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 

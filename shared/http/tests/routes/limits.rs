@@ -170,3 +170,19 @@ async fn web_pages_of_others_change_nothing() {
         .await
         .problem(421, "foreignHost");
 }
+
+#[tokio::test]
+async fn a_path_that_cannot_be_read_is_a_problem_like_any_other() {
+    let server = Server::new();
+    for path in [
+        "/workflow-definitions/w/version/4294967296",
+        "/workflow-definitions/w/version/-1",
+        "/workflow-definitions/%FF/version/1",
+    ] {
+        let path = format!("/elsa/api{path}");
+        server
+            .ask("DELETE", &path)
+            .await
+            .problem(400, "badParameter");
+    }
+}

@@ -166,6 +166,13 @@ async fn forged_tokens_all_look_the_same_and_do_not_hammer_the_issuer() {
     };
     let good = issuer.token("k", &json!({}));
     let (head, mark) = good.rsplit_once('.').unwrap();
+    let own_key = issuer.keys()["keys"][0].clone();
+    issuer.asked.store(0, Ordering::Relaxed);
+    // Another head before the same claims, under the old signature.
+    let headed = |good: &str, header: &Value| {
+        let (_, rest) = good.split_once('.').unwrap();
+        format!("{}.{rest}", part(header))
+    };
     let forged = [
         unsigned("none"),
         unsigned("None"),
@@ -181,6 +188,23 @@ async fn forged_tokens_all_look_the_same_and_do_not_hammer_the_issuer() {
         issuer.token("k", &json!({ "exp": 1 })),
         issuer.token("k", &json!({ "exp": "never" })),
         issuer.token("k", &json!({ "sub": "" })),
+        issuer.token("k", &json!({ "nbf": 32_503_000_000_i64 })),
+        // Far beyond what a header of a request is good for.
+        issuer.token("k", &json!({ "more": "x".repeat(100_000) })),
+        issuer.token("", &json!({})),
+        headed(&good, &json!({ "alg": "EdDSA" })),
+        headed(
+            &good,
+            &json!({ "alg": "EdDSA", "kid": "k", "crit": ["b64"], "b64": false }),
+        ),
+        headed(
+            &good,
+            &json!({ "alg": "EdDSA", "kid": "other", "jwk": own_key }),
+        ),
+        headed(
+            &good,
+            &json!({ "alg": "EdDSA", "kid": "other", "jku": "https://evil.example/keys" }),
+        ),
         // An outsider cannot speak for our own users.
         issuer.token(
             "k",

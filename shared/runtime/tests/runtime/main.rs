@@ -11,6 +11,7 @@
 )]
 
 mod activation;
+mod audit;
 mod budgets;
 mod crashes;
 mod definitions;

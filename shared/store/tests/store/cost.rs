@@ -1,6 +1,7 @@
 //! What each operation costs, by the meter: calls, and units as DynamoDB counts them.
 
 use bytes::Bytes;
+use dormouse_store::Tenant;
 use dormouse_store::commit::{Commit, Committed, Consumed};
 use dormouse_store::definition::VersionInfo;
 use dormouse_store::lease::Acquired;
@@ -269,4 +270,38 @@ fn costs_do_not_rise_with_the_number_of_instances_and_versions() {
         costs.push(rig.cost());
     }
     assert_eq!(costs[0], costs[1]);
+}
+
+#[test]
+fn a_list_of_definitions_reads_their_summaries_and_nothing_else() {
+    let rig = rig();
+    let save = |tenant: &Tenant, count: usize, body_bytes: usize| {
+        for n in 0..count {
+            let draft = Draft {
+                definition_id: format!("d{n}"),
+                info: VersionInfo {
+                    version: 1,
+                    version_id: format!("{tenant}-d{n}-1"),
+                    ..VersionInfo::default()
+                },
+                body: Bytes::from(vec![b' '; body_bytes]),
+                ..Draft::default()
+            };
+            now(rig.store.save_draft(tenant, &draft)).unwrap();
+        }
+    };
+    save(&rig.tenant, 100, 50_000);
+    rig.cost();
+    let found = now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    let alone = rig.cost();
+    assert_eq!((found.len(), alone.calls), (100, 1));
+    assert!(alone.reads <= 10, "{alone:?}");
+    // Instances and other tenants' definitions, however many, are not looked at.
+    save(&Tenant::new("other").unwrap(), 200, 10);
+    for n in 0..200 {
+        rig.create(&format!("i{n}"), &burst(200, 4));
+    }
+    rig.cost();
+    now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    assert_eq!(rig.cost(), alone);
 }

@@ -1,0 +1,376 @@
+//! What the bodies, queries and answers of the routes look like, as far as it is the same each time: names and kinds,
+//! with `!` behind the name of what must be there.
+
+use serde_json::{Map, Value, json};
+
+/// Bodies of requests, by path below the API's prefix.
+pub(super) const BODIES: &[(&str, &str)] = &[
+    (
+        "/activity-executions/report",
+        "workflowInstanceId!:string activityNodeIds!:strings",
+    ),
+    (
+        "/alterations/dry-run",
+        "emptyFilterSelectsAll:flag workflowInstanceIds:strings definitionIds:strings statuses:strings subStatuses:strings searchTerm:string hasIncidents:flag",
+    ),
+    (
+        "/alterations/run",
+        "alterations!:objects workflowInstanceIds!:strings",
+    ),
+    (
+        "/alterations/workflows/retry",
+        "workflowInstanceIds!:strings activityIds:strings",
+    ),
+    (
+        "/bookmarks/resume",
+        "workflowInstanceId!:string bookmarkId!:string input:object",
+    ),
+    (
+        "/bulk-actions/cancel/workflow-instances",
+        "ids:strings definitionId:string",
+    ),
+    (
+        "/bulk-actions/delete/workflow-definitions/by-definition-id",
+        "definitionIds!:strings",
+    ),
+    (
+        "/bulk-actions/delete/workflow-definitions/by-id",
+        "ids!:strings",
+    ),
+    ("/bulk-actions/delete/workflow-instances", "ids!:strings"),
+    ("/bulk-actions/export/workflow-definitions", "ids!:strings"),
+    (
+        "/bulk-actions/export/workflow-instances",
+        "ids!:strings includeBookmarks:flag includeActivityExecutionLog:flag includeWorkflowExecutionLog:flag",
+    ),
+    (
+        "/bulk-actions/publish/workflow-definitions/by-definition-ids",
+        "definitionIds!:strings",
+    ),
+    (
+        "/bulk-actions/retract/workflow-definitions/by-definition-ids",
+        "definitionIds!:strings",
+    ),
+    (
+        "/events/{name}/trigger",
+        "workflowInstanceId:string correlationId:string input:any",
+    ),
+    ("/identity/applications", "name!:string permissions:strings"),
+    ("/identity/login", "username!:string password!:string"),
+    (
+        "/identity/roles",
+        "id!:string name:string permissions!:strings",
+    ),
+    (
+        "/identity/users",
+        "name!:string password:string roles:strings",
+    ),
+    ("/tasks/{id}/complete", "result:any"),
+    (
+        "/tests/activities",
+        "workflowDefinitionHandle!:object activityHandle!:object",
+    ),
+    ("/workflow-definitions", "model!:definition publish:flag"),
+    (
+        "/workflow-definitions/import",
+        "definitionId:string name:string root!:object",
+    ),
+    (
+        "/workflow-definitions/validate",
+        "definitionId:string name:string root!:object",
+    ),
+    (
+        "/workflow-definitions/{id}/import",
+        "name:string root!:object",
+    ),
+    (
+        "/workflow-definitions/{id}/dispatch",
+        "instanceId:string correlationId:string triggerActivityId:string input:object",
+    ),
+    (
+        "/workflow-definitions/{id}/bulk-dispatch",
+        "count!:few correlationId:string input:object",
+    ),
+    (
+        "/workflow-definitions/{id}/execute",
+        "correlationId:string name:string triggerActivityId:string input:object",
+    ),
+    (
+        "/workflow-instances",
+        "definitionId:string status:string subStatus:string searchTerm:string page:few pageSize:few",
+    ),
+    (
+        "/workflow-instances/{id}/export",
+        "includeBookmarks:flag includeActivityExecutionLog:flag includeWorkflowExecutionLog:flag",
+    ),
+    (
+        "/workflow-instances/{id}/journal",
+        "skip:few take:few filter:object",
+    ),
+    (
+        "/workflow-instances/{id}/resume",
+        "bookmarkId:string input:object",
+    ),
+    ("/workflow-instances/{id}/variables", "variables!:objects"),
+];
+
+/// Queries of GETs.
+pub(super) const QUERIES: &[(&str, &str)] = &[
+    (
+        "/activity-execution-summaries/list",
+        "workflowInstanceId!:string activityNodeId:string completed:flag",
+    ),
+    ("/activity-executions/by-id", "id!:string"),
+    (
+        "/activity-executions/count",
+        "workflowInstanceId!:string activityNodeId:string completed:flag",
+    ),
+    (
+        "/activity-executions/list",
+        "workflowInstanceId!:string activityNodeId:string completed:flag",
+    ),
+    ("/activity-executions/{id}/call-stack", "skip:few take:few"),
+    ("/audit", "pageSize:few cursor:string"),
+    ("/bookmark-queue/dead-letters", "pageSize:few cursor:string"),
+    (
+        "/workflow-definitions",
+        "versionOptions:string searchTerm:string page:few pageSize:few orderBy:string orderDirection:string isSystem:flag",
+    ),
+    ("/workflow-definitions/many-by-id", "ids:strings"),
+    (
+        "/workflow-definitions/subgraph/segments/{id}",
+        "childNodeId!:string",
+    ),
+    ("/workflow-definitions/subgraph/{id}", "parentNodeId:string"),
+    (
+        "/workflow-definitions/validation/is-name-unique",
+        "name!:string definitionId:string",
+    ),
+    ("/workflow-definitions/{id}", "versionOptions:string"),
+    (
+        "/workflow-definitions/{id}/execute",
+        "correlationId:string versionOptions:string input:string",
+    ),
+    (
+        "/workflow-definitions/{id}/export",
+        "versionOptions:string includeConsumingWorkflows:flag",
+    ),
+    (
+        "/workflow-instances",
+        "definitionId:string status:string searchTerm:string page:few pageSize:few hasIncidents:flag",
+    ),
+    (
+        "/workflow-instances/{id}/journal",
+        "skip:few take:few page:few pageSize:few",
+    ),
+];
+
+const ITEMS: &str = "items!:objects count!:count";
+
+/// Answers that are done with JSON of one shape, by method and path.
+pub(super) const ANSWERS: &[(&str, &str)] = &[
+    ("GET /activity-execution-summaries/list", ITEMS),
+    ("GET /activity-executions/count", "count!:count"),
+    ("GET /activity-executions/list", ITEMS),
+    (
+        "GET /activity-executions/{id}/call-stack",
+        "activityExecutionId!:string items!:objects totalCount!:count",
+    ),
+    ("POST /activity-executions/report", "stats!:objects"),
+    (
+        "GET /admin/workflow-runtime/status",
+        "state!:object sources!:objects",
+    ),
+    ("POST /alterations/dry-run", "workflowInstanceIds!:strings"),
+    ("POST /alterations/run", "results!:objects"),
+    ("POST /alterations/workflows/retry", "results!:objects"),
+    (
+        "GET /bookmark-queue/dead-letters",
+        "items!:objects totalCount!:count",
+    ),
+    (
+        "POST /bulk-actions/cancel/workflow-instances",
+        "cancelled!:count",
+    ),
+    (
+        "POST /bulk-actions/delete/workflow-definitions/by-definition-id",
+        "deleted!:count",
+    ),
+    (
+        "POST /bulk-actions/delete/workflow-definitions/by-id",
+        "deleted!:count",
+    ),
+    (
+        "POST /bulk-actions/delete/workflow-instances",
+        "deleted!:count",
+    ),
+    (
+        "POST /bulk-actions/publish/workflow-definitions/by-definition-ids",
+        "published!:strings alreadyPublished!:strings notFound!:strings skipped!:strings updatedConsumers!:strings failed!:strings warnings!:strings",
+    ),
+    (
+        "POST /bulk-actions/retract/workflow-definitions/by-definition-ids",
+        "retracted!:strings alreadyRetracted!:strings skipped!:strings notPublished!:strings notFound!:strings",
+    ),
+    ("GET /descriptors/activities", ITEMS),
+    ("GET /descriptors/expression-descriptors", ITEMS),
+    ("GET /descriptors/storage-drivers", ITEMS),
+    ("GET /descriptors/variables", ITEMS),
+    ("GET /features/installed", ITEMS),
+    (
+        "GET /identity/me",
+        "name!:string tenantId!:string permissions!:strings",
+    ),
+    ("POST /identity/login", "isAuthenticated!:flag"),
+    ("GET /package/version", "packageVersion!:string"),
+    (
+        "POST /tests/activities",
+        "activityState!:any outputs!:any payload!:object exception!:any status!:string",
+    ),
+    (
+        "GET /workflow-definitions",
+        "items!:objects totalCount!:count links!:objects",
+    ),
+    (
+        "POST /workflow-definitions",
+        "workflowDefinition!:object alreadyPublished!:flag consumingWorkflowCount!:count validationErrors!:objects",
+    ),
+    ("GET /workflow-definitions/many-by-id", ITEMS),
+    ("GET /workflow-definitions/query/count", "count!:count"),
+    (
+        "GET /workflow-definitions/validation/is-name-unique",
+        "isUnique!:flag",
+    ),
+    (
+        "GET /workflow-definitions/{id}",
+        "id!:string definitionId!:string version!:count isLatest!:flag isPublished!:flag root!:object links!:objects",
+    ),
+    (
+        "GET /workflow-definitions/{id}/consumers",
+        "consumingWorkflowDefinitionIds!:strings",
+    ),
+    (
+        "POST /workflow-definitions/{id}/dispatch",
+        "workflowInstanceId!:string",
+    ),
+    (
+        "POST /workflow-definitions/{id}/bulk-dispatch",
+        "workflowInstanceIds!:strings",
+    ),
+    (
+        "GET /workflow-instances",
+        "items!:objects totalCount!:count",
+    ),
+    (
+        "GET /workflow-instances/{id}",
+        "id!:string definitionId!:string status!:string subStatus!:string workflowState!:object",
+    ),
+    (
+        "GET /workflow-instances/{id}/execution-state",
+        "status!:string subStatus!:string updatedAt!:string",
+    ),
+    (
+        "GET /workflow-instances/{id}/journal",
+        "items!:objects totalCount!:count",
+    ),
+    (
+        "POST /workflow-instances/{id}/journal",
+        "items!:objects totalCount!:count",
+    ),
+    ("GET /workflow-instances/{id}/variables", ITEMS),
+    ("POST /workflow-instances/{id}/variables", ITEMS),
+];
+
+/// What a table says of a route.
+pub(super) fn find(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
+    table
+        .iter()
+        .find(|(of, _)| *of == key)
+        .map(|(_, shape)| *shape)
+}
+
+/// The names of a shape with their kinds, and whether they must be there.
+pub(super) fn fields(
+    shape: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    shape.split(' ').filter_map(|field| {
+        let (name, kind) = field.split_once(':')?;
+        let bare = name.trim_end_matches('!');
+        Some((bare, kind, bare != name))
+    })
+}
+
+/// A shape as a JSON schema. More may be there.
+pub(super) fn object(shape: &'static str) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for (name, kind, is_required) in fields(shape) {
+        let schema = match is_required {
+            true => of_kind(kind),
+            false => json!({ "anyOf": [of_kind(kind), { "type": "null" }] }),
+        };
+        properties.insert(name.into(), schema);
+        if is_required {
+            required.push(name);
+        }
+    }
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// The schema of one kind.
+pub(super) fn of_kind(kind: &str) -> Value {
+    match kind {
+        "string" => json!({ "type": "string" }),
+        "strings" => json!({ "type": "array", "items": { "type": "string" } }),
+        "flag" => json!({ "type": "boolean" }),
+        "object" => json!({ "type": "object" }),
+        "objects" => json!({ "type": "array", "items": { "type": "object" } }),
+        "definition" => object("definitionId:string name:string root!:object"),
+        // Numbers of things that are asked for are small; numbers of things that there are need not be.
+        "few" => json!({ "type": "integer", "minimum": 0, "maximum": 1_000 }),
+        "count" => json!({ "type": "integer", "minimum": 0 }),
+        _ => json!({}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{DESIGNER, RULES};
+
+    #[test]
+    fn every_shape_is_of_a_route_that_there_is_and_of_kinds_that_there_are() {
+        let methods_of = |path: &str| -> Vec<&str> {
+            let rules = RULES
+                .iter()
+                .chain(DESIGNER)
+                .filter(|rule| rule.path == path);
+            rules
+                .flat_map(|rule| rule.methods.iter().copied())
+                .collect()
+        };
+        for (path, _) in BODIES {
+            let methods = methods_of(path);
+            assert!(
+                methods.contains(&"POST") || methods.contains(&"PUT"),
+                "{path}"
+            );
+        }
+        for (path, _) in QUERIES {
+            assert!(methods_of(path).contains(&"GET"), "{path}");
+        }
+        for (key, _) in ANSWERS {
+            let (method, path) = key.split_once(' ').unwrap();
+            assert!(methods_of(path).contains(&method), "{key}");
+        }
+        for (key, shape) in BODIES.iter().chain(QUERIES).chain(ANSWERS) {
+            assert_eq!(fields(shape).count(), shape.split(' ').count(), "{key}");
+            for (name, kind, _) in fields(shape) {
+                assert!(
+                    kind == "any" || of_kind(kind) != json!({}),
+                    "{key}: {name}:{kind}"
+                );
+            }
+        }
+    }
+}
