@@ -12,8 +12,9 @@ use super::cluster::{ATTEMPTS_MAX, Cluster, lock, tenant};
 use super::sabotage::Sabotage;
 use super::world::Owner;
 
-/// How long a timer that lies in the table is left alone at most before it is tried again, in ms.
-const PAUSE_MS_MAX: u64 = 5_000;
+/// How long a timer is left alone at most before it is tried again, in ms: many that all try at every chance would let
+/// no node live.
+const PAUSE_MS_MAX: u64 = 30_000;
 
 impl Cluster {
     /// Something more is under way, or less.
@@ -99,6 +100,7 @@ impl Cluster {
         }
         let ms = u64::try_from(timer.due.0 - world.now_ms()).unwrap_or(0);
         world.sleep(ms + world.below(800)).await;
+        let mut pause_ms = 200;
         loop {
             let is_wanted = lock(&self.shared.timers).contains_key(&timer.id());
             // One that was forgotten fires all the same now and then.
@@ -112,7 +114,8 @@ impl Cluster {
                 Some(TimerOutcome::Fired(_) | TimerOutcome::Stale) => break,
                 Some(TimerOutcome::Early | TimerOutcome::Later) | None if !is_wanted => break,
                 Some(TimerOutcome::Early | TimerOutcome::Later) | None => {
-                    world.sleep(200 + world.below(1_000)).await;
+                    world.sleep(pause_ms + world.below(1_000)).await;
+                    pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
                 }
             }
         }
@@ -164,7 +167,6 @@ impl Cluster {
             let world = &cluster.world;
             let ms = u64::try_from(due - world.now_ms()).unwrap_or(0);
             world.sleep(ms + world.below(500)).await;
-            // Many rows that are all asked for at every chance would let no node live.
             let mut pause_ms = 100;
             while cluster
                 .shared

@@ -81,6 +81,7 @@ impl World {
             inner.counts.failures += u64::from(fate != Fate::Well);
             (slow_ms, fate)
         };
+        let task = self.current_name();
         self.note(|| {
             let how = if fate == Fate::Well {
                 String::new()
@@ -92,7 +93,7 @@ impl World {
             } else {
                 String::new()
             };
-            format!("{owner:?} {name}{how}{long}")
+            format!("{owner:?} {task}: {name}{how}{long}")
         });
         if slow_ms > 0 {
             self.sleep(slow_ms).await;

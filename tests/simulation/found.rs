@@ -6,7 +6,7 @@ use super::run::run;
 use super::workshop::Workshop;
 
 /// Plans, and what was wrong.
-const FOUND: [(&str, &str); 6] = [
+const FOUND: [(&str, &str); 7] = [
     (
         "whoever cancels what was dispatched asks for ever, while its start is a dead letter",
         r#"{"seed":13,"menu":"Small","nodes":1,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":5,"faults":{"refused":149,"lost":136,"vanished":68,"late":0,"slow":0,"slow_ms":3000,"crash":53,"freeze":0,"twice":0,"skew_ms":0},"errands":[{"Run":{"place":185161,"dispatches":true,"end":"Cancel"}}]}"#,
@@ -30,6 +30,10 @@ const FOUND: [(&str, &str); 6] = [
     (
         "an event is queued, and a second delivery of it finds the bookmark that was opened since",
         r#"{"seed":1795318975001324,"menu":"Small","nodes":3,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":5,"faults":{"refused":99,"lost":0,"vanished":0,"late":0,"slow":243,"slow_ms":3000,"crash":1,"freeze":0,"twice":725,"skew_ms":0},"errands":[{"Run":{"place":307468,"dispatches":false,"end":"Delete"}},{"Run":{"place":380923,"dispatches":true,"end":"None"}},"Orphan"]}"#,
+    ),
+    (
+        "thousands of timers try at every chance, and whoever wants to stop them is never heard",
+        r#"{"seed":3,"menu":"Small","nodes":2,"is_function":false,"has_queue":true,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":false,"sweep_s":5,"faults":{"refused":15,"lost":91,"vanished":28,"late":20,"slow":55,"slow_ms":90000,"crash":49,"freeze":18,"twice":357,"skew_ms":0},"errands":[{"Run":{"place":568748,"dispatches":false,"end":"None"}},{"Recur":{"interval_s":4,"is_cron":false,"overlap":"CancelPrevious"}}]}"#,
     ),
 ];
 
