@@ -88,6 +88,7 @@ fn main() {
         ("DORMOUSE_TIMER_QUEUE_ARN", "arn:aws:sqs:us-east-1:0:timer"),
         ("DORMOUSE_SCHEDULE_GROUP", "dormouse-bench"),
         ("DORMOUSE_SCHEDULE_ROLE_ARN", "arn:aws:iam::0:role/bench"),
+        ("DORMOUSE_AUTHENTICATION", "none"),
         ("DORMOUSE_LOG", "warn"),
     ];
     println!("function      | size MB | begun ms p50 / p90 | first answer ms p50 / p90");
