@@ -33,7 +33,8 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Whether nothing is ever lost or late, so that nothing needs a sweep. A slow start of a child may be overtaken by
-    /// its parent's end, and whoever is to cancel it then comes again with a sweep.
+    /// its parent's end, and whoever is to cancel it then comes again with a sweep. Where clocks are further apart than a
+    /// lease is long, one node takes another's lease, and a sweep carries on what that one had in hand.
     #[must_use]
     pub(crate) fn is_gentle(self) -> bool {
         let Self {
@@ -44,9 +45,10 @@ impl Faults {
             crash,
             freeze,
             slow,
+            skew_ms,
             ..
         } = self;
-        refused + lost + vanished + late + slow + crash + freeze == 0
+        refused + lost + vanished + late + slow + crash + freeze == 0 && skew_ms == 0
     }
 }
 
