@@ -86,12 +86,7 @@ async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Val
     let mut results = Vec::new();
     for id in ids {
         let outcome = app.runtime().alter(app.tenant(), &id, changes.clone());
-        let (is_successful, told) = told(outcome.await, "altered")?;
-        results.push(json!({
-            "workflowInstanceId": id,
-            "isSuccessful": is_successful,
-            "log": { "logEntries": [{ "message": told }] },
-        }));
+        results.push(result(&id, outcome.await, "altered")?);
     }
     Ok(Answer(json!({ "results": results })))
 }
@@ -101,12 +96,13 @@ async fn submit(Json(_): Json<Value>) -> Refusal {
     Operating::PlansNotKept.into()
 }
 
-/// What became of it, in a sentence.
-fn told(
+/// What became of an instance, as Elsa says it.
+fn result(
+    id: &str,
     outcome: Result<ResumeOutcome, RuntimeError>,
     done: &'static str,
-) -> Result<(bool, &'static str), Refusal> {
-    Ok(match outcome {
+) -> Result<Value, Refusal> {
+    let (is_successful, told) = match outcome {
         Ok(ResumeOutcome::Resumed(_)) => (true, done),
         Ok(ResumeOutcome::Ended(_)) => (false, "nothing was changed: it has ended"),
         Ok(ResumeOutcome::Deleted) => (false, "nothing was changed: it was deleted"),
@@ -120,7 +116,12 @@ fn told(
             "nothing was changed: it is being worked on; try again",
         ),
         Err(error) => return Err(error.into()),
-    })
+    };
+    Ok(json!({
+        "workflowInstanceId": id,
+        "isSuccessful": is_successful,
+        "log": { "logEntries": [{ "message": told }] },
+    }))
 }
 
 fn bounded(app: &App, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
@@ -278,12 +279,7 @@ async fn retry(Scoped(app): Scoped, Json(request): Json<Retry>) -> Result<Answer
     let mut results = Vec::new();
     for id in ids {
         let outcome = app.runtime().retry(app.tenant(), &id, activities.clone());
-        let (is_successful, told) = told(outcome.await, "run again")?;
-        results.push(json!({
-            "workflowInstanceId": id,
-            "isSuccessful": is_successful,
-            "log": { "logEntries": [{ "message": told }] },
-        }));
+        results.push(result(&id, outcome.await, "run again")?);
     }
     Ok(Answer(json!({ "results": results })))
 }

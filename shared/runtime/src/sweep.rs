@@ -240,8 +240,7 @@ impl Runtime {
 /// How long a row rests after one more attempt. Ten take six minutes, however often the sweep comes: who is not
 /// there for a while, or has a lease that must run out, is not given up on.
 fn rest_ms(attempts_before: u32) -> i64 {
-    let doubled = 1_i64.checked_shl(attempts_before).unwrap_or(i64::MAX);
-    REST_MS.saturating_mul(doubled).min(REST_MS_MAX)
+    (REST_MS << attempts_before.min(10)).min(REST_MS_MAX)
 }
 
 /// What became of a row.
