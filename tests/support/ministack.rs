@@ -107,6 +107,19 @@ impl Ministack {
         &self.endpoint
     }
 
+    /// A shell command that kills the processes of the functions whose names end so; an empty end kills all. On an
+    /// emulator these are the nodes: the next event starts another one.
+    #[must_use]
+    pub fn kill_command(&self, end: &str) -> String {
+        let keeper = self.keeper.id();
+        format!(
+            "for server in $(cat /proc/{keeper}/task/*/children); do \
+             for node in $(cat /proc/$server/task/*/children); do \
+             if grep -zq '^AWS_LAMBDA_FUNCTION_NAME=.*{end}$' /proc/$node/environ; then kill -KILL $node; fi; \
+             done; done"
+        )
+    }
+
     /// The configuration for its clients.
     #[must_use]
     pub fn config(&self) -> AwsConfig {

@@ -94,7 +94,14 @@ impl Client {
             Ok(problem) if status == 401 => Err(Failure::problem(status, &problem).help(
                 "give an API key with --api-key or DORMOUSE_API_KEY; a server on this machine keeps one in the file cli-key of its data folder, which DORMOUSE_DATA names",
             )),
+            // What stands before the server, and got no answer from it: API Gateway while a function is replaced.
+            Ok(other) if status >= 500 && other.get("code").is_none() => {
+                Err(self.unreachable(&format!("a gateway answered {status} for it")))
+            }
             Ok(problem) => Err(Failure::problem(status, &problem)),
+            Err(_) if status >= 502 => {
+                Err(self.unreachable(&format!("a gateway answered {status} for it")))
+            }
             Err(_) => {
                 let message = format!("{} answered {status} and no JSON", self.url);
                 Err(
