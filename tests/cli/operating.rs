@@ -103,3 +103,36 @@ fn the_log_is_json_where_a_program_reads_it() {
     assert_eq!(acquired["level"], "INFO");
     assert!(acquired["wait_ms"].is_i64(), "{acquired}");
 }
+
+#[test]
+fn a_pause_outlives_the_server_and_its_timers_fire_after_it() {
+    let data = folder();
+    let server = Server::start_with(data.path(), &["--nodes", "2"]);
+    server.publish("hello");
+    let waits = server.json(&["start", "hello", "-i", "Name=Ada"]);
+    let waits = waits["workflowInstanceId"].as_str().unwrap().to_owned();
+    let paused = server.json(&["pause", "--reason", "moving house"]);
+    assert_eq!(paused["state"]["pauseReasonText"], "moving house");
+    let refused = server.run(&["start", "hello", "-i", "Name=Ada"]).ended(4);
+    assert!(
+        refused.err.contains("ManageWorkflowRuntime"),
+        "{}",
+        refused.err
+    );
+    server.kill();
+
+    let server = Server::start_with(data.path(), &["--nodes", "2"]);
+    for node in 0..2 {
+        server
+            .run_at(node, &["start", "hello", "-i", "Name=Ada"])
+            .ended(4);
+    }
+    // Longer than its timer.
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let shown = server.json(&["show", &waits]);
+    assert_eq!(shown["instance"]["subStatus"], "Suspended");
+    let ended = server.run(&["unpause"]).ended(0);
+    assert!(ended.out.contains("Not paused"), "{}", ended.out);
+    server.wait_for(&waits, "Finished");
+    server.run(&["start", "hello", "-i", "Name=Ada"]).ended(0);
+}

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
-    cancel, cost, doctor, event, export, key as make_key, list, publish, resume, run, serve, show,
-    start, studio, task, validate, verify,
+    cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume, run, serve,
+    show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -63,6 +63,10 @@ enum Command {
     Show(show::ShowArgs),
     /// Cancel instances
     Cancel(cancel::CancelArgs),
+    /// Keep all workflows from starting and going on, without losing anything
+    Pause(pause::PauseArgs),
+    /// Let workflows start and go on again
+    Unpause,
     /// Tell everything that is wrong with definitions in files, without a server
     Validate(validate::ValidateArgs),
     /// Look for what is wrong in a data folder, and mend it
@@ -128,6 +132,8 @@ fn dispatch(
         Command::List(args) => wait(list::list(&args, &client(), screen)),
         Command::Show(args) => wait(show::show(&args, &client(), screen)),
         Command::Cancel(args) => wait(cancel::cancel(&args, &client(), screen)),
+        Command::Pause(args) => wait(pause::pause(&args, &client(), screen)),
+        Command::Unpause => wait(pause::unpause(&client(), screen)),
         Command::Export(args) => wait(export::export(&args, &client(), screen)),
     }
 }

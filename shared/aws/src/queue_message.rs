@@ -79,14 +79,16 @@ impl QueueMessage<'_> {
             Err(error) => return self.again(runtime, &error),
         };
         let early_ms = self.not_before_ms.unwrap_or(0) - runtime.ports().clock.now().0;
-        if early_ms > NEARLY_MS
-            && let Some(queue) = &runtime.ports().queue
-        {
-            let sent = queue.send(&message, early_ms.unsigned_abs()).await;
-            return sent.map_or_else(|error| self.again(runtime, &*error), |()| Fate::Delete);
+        if early_ms > NEARLY_MS && runtime.ports().queue.is_some() {
+            let after_ms = early_ms.unsigned_abs();
+            return self.put_back(runtime, &message, after_ms).await;
         }
         match runtime.deliver(&message).await {
             Ok(Delivered::Done) => Fate::Delete,
+            Ok(Delivered::Paused) => {
+                let after_ms = runtime.again_after_pause_ms();
+                self.put_back(runtime, &message, after_ms).await
+            }
             Ok(Delivered::Never(reason)) => self.give_up(runtime, &message, reason).await,
             Ok(Delivered::Later) if !self.is_tried_out(runtime) => {
                 tracing::info!(
@@ -130,6 +132,16 @@ impl QueueMessage<'_> {
             Ok(message) => Read::Message(Box::new(message)),
             Err(reason) => Read::Unreadable(reason),
         })
+    }
+
+    /// Sends it anew, to be received after a while: so that this time does not count as one of its tries.
+    async fn put_back(&self, runtime: &Runtime, message: &Message, after_ms: u64) -> Fate {
+        let Some(queue) = &runtime.ports().queue else {
+            let after_s = i32::try_from(after_ms / 1_000).unwrap_or(i32::MAX);
+            return Fate::Again { after_s };
+        };
+        let sent = queue.send(message, after_ms).await;
+        sent.map_or_else(|error| self.again(runtime, &*error), |()| Fate::Delete)
     }
 
     fn is_tried_out(&self, runtime: &Runtime) -> bool {

@@ -172,7 +172,7 @@ impl Account {
         let is_early = match &coming {
             Coming::Message(message) => match self.runtime.deliver(message).await? {
                 Delivered::Done => false,
-                Delivered::Later => true,
+                Delivered::Later | Delivered::Paused => true,
                 Delivered::Never(reason) => {
                     self.runtime.give_up(message, reason).await?;
                     false

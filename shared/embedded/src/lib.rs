@@ -21,7 +21,7 @@ pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
 pub use clock::SystemClock;
 pub use scheduler::TableScheduler;
 #[cfg(feature = "sqlite")]
-pub use sweeper::{sweep, sweep_shared};
+pub use sweeper::{sweep, sweep_shared, watch_pause};
 #[cfg(feature = "sqlite")]
 pub use table::{EmbeddedTable, Options};
 pub use timers::TimerDriver;

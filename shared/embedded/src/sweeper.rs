@@ -36,6 +36,20 @@ pub async fn sweep(runtime: Runtime, table: Arc<EmbeddedTable>, stop: watch::Rec
     }
 }
 
+/// Looks every `every_ms` whether there is a pause, until `stop` turns true.
+pub async fn watch_pause(nodes: Vec<Runtime>, every_ms: u64, stop: watch::Receiver<bool>) {
+    loop {
+        for node in &nodes {
+            if let Err(error) = node.look_at_pause().await {
+                tracing::warn!(%error, "it could not be seen whether there is a pause; trying again");
+            }
+        }
+        if is_over(every_ms, stop.clone()).await {
+            return;
+        }
+    }
+}
+
 /// Sweeps a table that other processes sweep too, until `stop` turns true. Two sweeps at once deliver the same under
 /// the same ids, so they are waste and no harm. What has expired is the table's own affair.
 pub async fn sweep_shared(runtime: Runtime, stop: watch::Receiver<bool>) {

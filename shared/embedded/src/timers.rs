@@ -25,6 +25,9 @@ const ROWS_MAX: u32 = 1_000;
 /// How soon a timer that could not fire is tried again, in ms; each time twice as late as the time before.
 const AGAIN_MS: i64 = 500;
 
+/// How soon it is looked again whether a pause is over, in ms. Until then nothing is read and nothing fires.
+const PAUSED_MS: i64 = 1_000;
+
 /// How often a timer that fails is tried before it becomes a dead letter.
 const ATTEMPTS_MAX: u32 = 10;
 
@@ -110,6 +113,9 @@ impl TimerDriver {
 
     /// Fires what is due, and tells when to look again.
     async fn look(&self, turn: &mut usize) -> Result<i64, StoreError> {
+        if self.nodes.iter().any(Runtime::is_paused) {
+            return Ok(self.clock.now().0 + PAUSED_MS);
+        }
         let pace = self.scheduler.pace();
         let (firing, waiting) = counts(&lock(&self.under_way));
         let mut room = FIRING_MAX.saturating_sub(firing);

@@ -48,6 +48,8 @@ impl IntoResponse for Refusal {
             HeaderValue::from_static("application/problem+json"),
         );
         let after = match status {
+            // It ends when somebody ends it.
+            StatusCode::SERVICE_UNAVAILABLE if code == "paused" => Some("30"),
             StatusCode::SERVICE_UNAVAILABLE => Some("1"),
             StatusCode::TOO_MANY_REQUESTS => Some("60"),
             StatusCode::UNAUTHORIZED => {

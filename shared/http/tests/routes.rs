@@ -31,6 +31,8 @@ mod limits;
 mod links;
 #[path = "routes/metrics.rs"]
 mod metrics;
+#[path = "routes/pauses.rs"]
+mod pauses;
 #[path = "routes/rules.rs"]
 mod rules;
 #[path = "routes/server.rs"]

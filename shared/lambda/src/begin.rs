@@ -66,7 +66,11 @@ where
         let (turn, function) = (&turn, &function);
         async move {
             let _held = turn.acquire().await;
-            let answer = match function.allow_links().await {
+            let begun = match function.allow_links().await {
+                Ok(()) => function.look_at_pause().await,
+                Err(error) => Err(error),
+            };
+            let answer = match begun {
                 Ok(()) => answer.await,
                 Err(error) => Err(error.into()),
             };

@@ -133,6 +133,15 @@ impl Function {
         Ok(())
     }
 
+    /// Looks whether there is a pause, if the last look is a few seconds old: one read of the table.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]: the table did not answer.
+    pub(crate) async fn look_at_pause(&self) -> Result<(), RuntimeError> {
+        self.unbounded.look_at_pause_now_and_then().await
+    }
+
     /// What addresses of links begin with, if that is said.
     #[must_use]
     pub fn public_url(&self) -> Option<&str> {

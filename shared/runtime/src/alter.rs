@@ -21,6 +21,13 @@ impl Runtime {
         instance_id: &str,
         changes: Vec<Change>,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        let runs_on = changes.iter().any(|change| match change {
+            Change::CancelActivity { .. } | Change::CancelExecution { .. } => true,
+            Change::SetVariable { .. } | Change::Cancel => false,
+        });
+        if runs_on {
+            self.refuse_while_paused()?;
+        }
         let waking = Waking::new(instance_id, Stimulus::Alter { changes });
         Ok(self.advance(tenant, waking).await?.outcome())
     }

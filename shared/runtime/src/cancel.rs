@@ -35,6 +35,7 @@ impl Runtime {
         instance_id: &str,
         activity_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let stimulus = Stimulus::CancelActivity {
             activity_id: activity_id.to_owned(),
         };

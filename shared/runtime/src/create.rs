@@ -170,7 +170,7 @@ impl Runtime {
                 }
                 Ok(created) => return Ok(refused(&first, created)),
                 Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.pause(attempt).await {
+                    if !self.back_off(attempt).await {
                         return Err(error.into());
                     }
                     attempt += 1;

@@ -25,6 +25,8 @@ pub enum Delivered {
     Done,
     /// It cannot be done yet. Deliver it again after a pause.
     Later,
+    /// There is a pause. Deliver it again after [`Runtime::again_after_pause_ms`], and do not count it as an attempt.
+    Paused,
     /// It can never be done, for this reason: [`Runtime::give_up`].
     Never(&'static str),
 }
@@ -47,6 +49,9 @@ impl Runtime {
                 "too many messages followed from each other",
             ));
         }
+        if message.task.waits_for_the_end_of_a_pause() && self.is_paused() {
+            return Ok(Delivered::Paused);
+        }
         let caused = self.caused_by(message);
         match caused.try_deliver(message).await {
             Err(
@@ -54,6 +59,7 @@ impl Runtime {
                 | RuntimeError::LeaseLost { .. }
                 | RuntimeError::DefinitionContended { .. },
             ) => Ok(Delivered::Later),
+            Err(RuntimeError::Paused { .. }) => Ok(Delivered::Paused),
             delivered => delivered,
         }
     }

@@ -34,6 +34,7 @@ impl Runtime {
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<DispatchOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         if !self.is_there(tenant, &request.definition).await? {
             return Ok(DispatchOutcome::NotFound);
         }
@@ -107,7 +108,7 @@ impl Runtime {
                 .await
             {
                 Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.pause(attempt).await {
+                    if !self.back_off(attempt).await {
                         return Err(error.into());
                     }
                     attempt += 1;

@@ -30,6 +30,12 @@ pub enum RuntimeError {
         /// The definition.
         definition_id: String,
     },
+    /// There is a pause, and this would have started or woken an instance. Nothing happened.
+    #[error("the runtime is paused")]
+    Paused {
+        /// Since when, in ms since 1970.
+        since_ms: i64,
+    },
     /// The store did not do it; see [`StoreError`] for what may be tried again.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -86,9 +92,10 @@ impl RuntimeError {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {
-            Self::InProgress { .. } | Self::LeaseLost { .. } | Self::DefinitionContended { .. } => {
-                true
-            }
+            Self::InProgress { .. }
+            | Self::LeaseLost { .. }
+            | Self::DefinitionContended { .. }
+            | Self::Paused { .. } => true,
             Self::Store(error) => error.is_busy(),
             Self::Instance { .. }
             | Self::StoredDefinition { .. }

@@ -138,6 +138,7 @@ impl Runtime {
         if link.state == LinkState::Done {
             return Ok(LinkAnswered::Recorded(Box::new(link)));
         }
+        self.refuse_while_paused()?;
         let digest = sha256_hex(token.as_bytes());
         if link.answer.is_none() {
             link.answer = Some(LinkAnswer {

@@ -38,6 +38,7 @@ impl Runtime {
         tenant: &Tenant,
         occurrence: &Occurrence,
     ) -> Result<TimerOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let head = self
             .store()
             .definition_head(tenant, &occurrence.definition_id)

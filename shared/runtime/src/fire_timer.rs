@@ -35,6 +35,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. Fire it again then.
     pub async fn fire_timer(&self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let early_ms = timer.due.0 - self.now().0;
         if early_ms > NEARLY_MS {
             let scheduler = &self.ports().scheduler;

@@ -78,6 +78,11 @@ impl Runtime {
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
         let mut outcome = StimulusOutcome::default();
+        if self.is_paused() {
+            // The sweep gives it to whom it is for when the pause is over.
+            outcome.kept = true;
+            return Ok(outcome);
+        }
         let mut cursor = None;
         loop {
             let page = self.store().stimuli(tenant, &stimulus.hash, cursor).await?;

@@ -155,6 +155,30 @@ impl Task {
     }
 }
 
+impl Task {
+    /// Whether it starts or wakes an instance, so that it is not done during a pause. What was promised to the world
+    /// outside, and what ends or removes something, is.
+    pub(crate) fn waits_for_the_end_of_a_pause(&self) -> bool {
+        match self {
+            Self::Continue { .. }
+            | Self::Fire { .. }
+            | Self::Start { .. }
+            | Self::StartChild { .. }
+            | Self::Resume { .. }
+            | Self::Stimulate { .. }
+            | Self::CallInBackground { .. }
+            | Self::StartBuffered { .. } => true,
+            Self::Schedule { .. }
+            | Self::RequestTask { .. }
+            | Self::Tell { .. }
+            | Self::Cancel { .. }
+            | Self::CleanDeleted { .. }
+            | Self::ScheduleTriggers(_)
+            | Self::UpdateConsumers(_) => false,
+        }
+    }
+}
+
 /// A publication that was about to be made when the message was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -70,7 +70,7 @@ impl Runtime {
     async fn send_or_keep(&self, message: Message) -> Option<Message> {
         match self.send(&message).await {
             Ok(Delivered::Done) => None,
-            Ok(Delivered::Later) => Some(message),
+            Ok(Delivered::Later | Delivered::Paused) => Some(message),
             Ok(Delivered::Never(reason)) => match self.give_up(&message, reason).await {
                 Ok(()) => None,
                 Err(_) => Some(message),

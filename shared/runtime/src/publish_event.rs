@@ -76,6 +76,7 @@ impl Runtime {
         tenant: &Tenant,
         event: EventRequest,
     ) -> Result<EventOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let waits = event.waits;
         let (message, stimulus) = self.event_message(tenant, event);
         let event_id = stimulus.id.clone();

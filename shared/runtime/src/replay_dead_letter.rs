@@ -25,6 +25,7 @@ impl Runtime {
         tenant: &Tenant,
         id: &str,
     ) -> Result<bool, RuntimeError> {
+        self.refuse_while_paused()?;
         let Some(letter) = self.store().dead_letter(tenant, id).await? else {
             return Ok(false);
         };

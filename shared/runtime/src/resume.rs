@@ -89,6 +89,7 @@ impl Runtime {
         tenant: &Tenant,
         request: ResumeRequest,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let stimulus = match &request.bookmark_id {
             Some(bookmark) => Stimulus::Resume {
                 bookmark: bookmark.as_str().into(),

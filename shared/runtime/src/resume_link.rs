@@ -160,6 +160,7 @@ impl Runtime {
         if link.value.state == LinkState::Done {
             return Ok(LinkAnswered::Recorded(Box::new(link.value)));
         }
+        self.refuse_while_paused()?;
         if link.value.answer.is_none() {
             if self.link(secret).await?.is_none() {
                 return Ok(LinkAnswered::NotFound);

@@ -21,6 +21,7 @@ impl Runtime {
         instance_id: &str,
         activity_ids: Vec<String>,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let waking = Waking {
             reopens: true,
             ..Waking::new(instance_id, Stimulus::Retry { activity_ids })

@@ -14,6 +14,7 @@ use crate::cache::Cache;
 use crate::config::RuntimeConfig;
 use crate::event_link::EventLinkKey;
 use crate::invocation::Invocation;
+use crate::pause::KnownPause;
 use crate::port::{DefinitionChanged, Measure, Metric, Ports};
 
 /// Everything the use cases need. Cheap to clone.
@@ -37,6 +38,7 @@ struct Inner {
     audited: AtomicU64,
     has_swept: AtomicBool,
     event_link_key: OnceLock<EventLinkKey>,
+    pause: KnownPause,
 }
 
 impl Runtime {
@@ -55,6 +57,7 @@ impl Runtime {
             audited: AtomicU64::new(0),
             has_swept: AtomicBool::new(false),
             event_link_key: OnceLock::new(),
+            pause: KnownPause::default(),
             store,
             ports,
             expressions,
@@ -141,6 +144,11 @@ impl Runtime {
         &self.inner.cache
     }
 
+    /// What this node knows of a pause.
+    pub(crate) fn known_pause(&self) -> &KnownPause {
+        &self.inner.pause
+    }
+
     pub(crate) fn event_link_key(&self) -> Option<&EventLinkKey> {
         self.inner.event_link_key.get()
     }
@@ -187,7 +195,7 @@ impl Runtime {
     }
 
     /// Waits before the attempt after `attempt` (from 1) at a busy table. False: that was the last one.
-    pub(crate) async fn pause(&self, attempt: u32) -> bool {
+    pub(crate) async fn back_off(&self, attempt: u32) -> bool {
         self.record(Metric::TableThrottled, 1);
         let backoff = Backoff::default();
         if attempt >= backoff.attempts_max {

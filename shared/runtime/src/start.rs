@@ -121,6 +121,7 @@ impl Runtime {
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<StartOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         Ok(self
             .begin(tenant, request, Beginning::default())
             .await?

@@ -115,6 +115,7 @@ impl Runtime {
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
         let mut looks = 1;
         let delivery = loop {
             let receivers = match self.receivers(tenant, stimulus).await? {

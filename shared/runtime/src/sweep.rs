@@ -117,6 +117,10 @@ impl Runtime {
             .iter()
             .map(|effect| Message::decode(&effect.body))
             .collect();
+        let waits = |message: &Message| message.task.waits_for_the_end_of_a_pause();
+        if self.is_paused() && decoded.iter().flatten().any(waits) {
+            return Ok(Swept::Left);
+        }
         let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
         // Where there is a queue it makes the call.
         let calls = self.ports().queue.is_none() && decoded.iter().flatten().any(is_call);
@@ -209,6 +213,16 @@ impl Runtime {
     /// Gives kept stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
     async fn sweep_kept(&self, before: i64, report: &mut SweepReport) -> Result<(), RuntimeError> {
         let now = self.now();
+        if let Some(pause) = self.paused() {
+            // Nobody opens a bookmark that a kept stimulus waits for, so its time does not run out. What had expired
+            // before is given up on all the same.
+            let before_ms = pause.since_ms.min(now.0);
+            self.expire_kept(before_ms, report).await?;
+            let kept_ms = self.config().event_ms;
+            let (soon, anew) = (now.plus_ms(kept_ms / 2), now.plus_ms(kept_ms));
+            self.store().keep_stimuli(soon.0, anew.0).await?;
+            return Ok(());
+        }
         for (tenant, kept) in self.store().list_queued(KEPT_A_SWEEP).await? {
             let is_young = kept.created_ms > before;
             if self.is_out_of_time() {
@@ -228,7 +242,17 @@ impl Runtime {
                 }
             }
         }
-        report.expired = self.store().expire_stimuli(now.0, KEPT_A_SWEEP).await?;
+        self.expire_kept(now.0, report).await
+    }
+
+    /// Makes dead letters of kept stimuli that expired before a time.
+    async fn expire_kept(
+        &self,
+        before_ms: i64,
+        report: &mut SweepReport,
+    ) -> Result<(), RuntimeError> {
+        let store = self.store();
+        report.expired = store.expire_stimuli(before_ms, KEPT_A_SWEEP).await?;
         let expired = i64::from(report.expired);
         if expired > 0 {
             self.record(Metric::DeadLetters, expired);

@@ -10,7 +10,7 @@ use crate::outbox::{self, Effect, OutboxKey};
 use crate::queued_stimulus::{self, QueuedStimulus};
 use crate::readable::readable;
 use crate::store::Store;
-use crate::table::{Condition, Index, Item, Key, Query, Write, Written};
+use crate::table::{Condition, Item, Key, Query, Write, Written};
 use crate::tenant::Tenant;
 
 /// Something that was given up on.
@@ -158,20 +158,12 @@ impl Store {
     pub async fn expire_stimuli(&self, now_ms: i64, limit: u32) -> Result<u32, StoreError> {
         let mut count = 0;
         for shard in 0..self.config().outbox_shards {
-            let query = Query {
-                index: Some(Index::Two),
-                partition: queued_stimulus::expiry_partition(shard),
-                from: String::new(),
-                until: time(now_ms),
-                descending: false,
-                limit: limit.saturating_sub(count).clamp(1, 1_000),
-                cursor: None,
-            };
-            for listed in self.table().query(&query).await?.items {
+            let left = limit.saturating_sub(count);
+            for key in self.expiring(shard, now_ms, left).await? {
                 if count == limit {
                     return Ok(count);
                 }
-                if self.expire_stimulus(&listed.key, now_ms).await? {
+                if self.expire_stimulus(&key, now_ms).await? {
                     count += 1;
                 }
             }

@@ -46,6 +46,7 @@ pub mod meter;
 pub mod outbox;
 mod outcome;
 mod packed;
+pub mod pause;
 mod plan;
 pub mod publish;
 pub mod queued_stimulus;

@@ -8,7 +8,8 @@ use crate::body;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, part, partition, plain, time};
 use crate::shard;
-use crate::table::{Attributes, Item, Key, Value};
+use crate::store::Store;
+use crate::table::{Attributes, Condition, Index, Item, Key, Query, Value, Write};
 use crate::tenant::Tenant;
 use crate::trigger::{stimulus_hash, stimulus_partition};
 
@@ -134,6 +135,65 @@ pub(crate) fn remember_taken(
 pub(crate) fn tenant_of(what: &'static str, partition: &str) -> Result<Tenant, StoreError> {
     let (tenant, _) = partition.split_once('/').ok_or(StoreError::damaged(what))?;
     Tenant::new(tenant).map_err(|_| StoreError::damaged(what))
+}
+
+impl Store {
+    /// The keys in one shard of what expires before a time, in ms since 1970, at most `limit` and at most 1,000.
+    pub(crate) async fn expiring(
+        &self,
+        shard: u16,
+        until_ms: i64,
+        limit: u32,
+    ) -> Result<Vec<Key>, StoreError> {
+        let query = Query {
+            index: Some(Index::Two),
+            partition: expiry_partition(shard),
+            from: String::new(),
+            until: time(until_ms),
+            descending: false,
+            limit: limit.clamp(1, 1_000),
+            cursor: None,
+        };
+        let page = self.table().query(&query).await?;
+        Ok(page.items.into_iter().map(|item| item.key).collect())
+    }
+
+    /// Keeps what would expire before `until_ms` until `anew_ms`, both in ms since 1970; at most 1,000 of each shard.
+    /// Answers how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn keep_stimuli(&self, until_ms: i64, anew_ms: i64) -> Result<u32, StoreError> {
+        let mut count = 0;
+        for shard in 0..self.config().outbox_shards {
+            for key in self.expiring(shard, until_ms, u32::MAX).await? {
+                if self.keep_stimulus(&key, anew_ms).await? {
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// False: it is not there any more, and the index lags behind.
+    async fn keep_stimulus(&self, key: &Key, until_ms: i64) -> Result<bool, StoreError> {
+        let tenant = tenant_of("queued stimulus", &key.partition)?;
+        let Some(found) = self.table().get(key).await? else {
+            return Ok(false);
+        };
+        let queued = QueuedStimulus {
+            expires_ms: until_ms,
+            ..from_item(&found)?
+        };
+        let kept = item(&tenant, &queued, self.config().outbox_shards)?;
+        let said = remember_queued(&tenant, &queued)?;
+        self.write_if(&[
+            Write::Put(kept, Condition::Exists),
+            Write::Put(said, Condition::Always),
+        ])
+        .await
+    }
 }
 
 #[cfg(test)]

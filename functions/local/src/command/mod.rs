@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod export;
 pub(crate) mod key;
 pub(crate) mod list;
+pub(crate) mod pause;
 mod place;
 pub(crate) mod publish;
 pub(crate) mod resume;

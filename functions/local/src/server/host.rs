@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_embedded::{
-    SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep, sweep_shared,
+    SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep, sweep_shared, watch_pause,
 };
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Broadcast, Clock, HttpCaller, Metrics, Observer, Ports};
-use dormouse_runtime::{Retention, Runtime, RuntimeConfig};
+use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig};
 use dormouse_telemetry::{Collector, Registry};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -19,6 +19,9 @@ use super::storage::{Place, Storage};
 use super::traces;
 use super::webhook_bus::{Webhook, WebhookBus};
 use crate::failure::Failure;
+
+/// How often nodes look whether there is a pause where a read costs nothing, in ms.
+const PAUSE_LOOK_MS: u64 = 1_000;
 
 /// How long a drain waits for work that nobody waits for, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
@@ -105,6 +108,7 @@ impl Host {
             nodes.push(node);
             registries.push(registry);
         }
+        heed_pauses(&nodes, storage.embedded.is_some(), &mut tasks, &stopped).await?;
         let scheduler = storage.scheduler.clone();
         let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
         tasks.spawn(timers.run(stopped.clone()));
@@ -157,4 +161,24 @@ impl Host {
         drop(self.nodes);
         drop(self.storage);
     }
+}
+
+/// Looks whether there is a pause, before anything fires, and goes on looking: one outlives the process that was told of
+/// it.
+async fn heed_pauses(
+    nodes: &[Runtime],
+    is_embedded: bool,
+    tasks: &mut JoinSet<()>,
+    stop: &watch::Receiver<bool>,
+) -> Result<(), Failure> {
+    for node in nodes {
+        let seen = node.look_at_pause().await;
+        seen.map_err(|error| Failure::runtime(&error))?;
+    }
+    let every_ms = match is_embedded {
+        true => PAUSE_LOOK_MS,
+        false => PAUSE_SEEN_MS.unsigned_abs(),
+    };
+    tasks.spawn(watch_pause(nodes.to_vec(), every_ms, stop.clone()));
+    Ok(())
 }

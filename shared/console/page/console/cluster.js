@@ -2,7 +2,7 @@
 // and deleted afterwards. `dormouse verify` does more, with failures on purpose.
 
 import { about, api } from "./session.js";
-import { h, table, few, whole, action, pill } from "./dom.js";
+import { h, table, few, whole, action, moment, pill } from "./dom.js";
 import { metrics, rows } from "./data.js";
 
 const SHOWN = [
@@ -90,13 +90,30 @@ async function run(place) {
   }
 }
 
+/** Whether workflows are paused, and the button that changes it. Nothing for those who may not know. */
+async function paused() {
+  const { state } = await api("GET", "/admin/workflow-runtime/status").catch(() => ({}));
+  if (!state) return "";
+  const to = async (what, body) => {
+    await api("POST", `/admin/workflow-runtime/${what}`, body);
+    place.replaceWith(await paused());
+  };
+  const told = state.pausedAt
+    ? [pill("Suspended"), ` paused since ${moment(state.pausedAt).textContent} by ${state.pauseRequestedBy}${state.pauseReasonText ? `: ${state.pauseReasonText}` : ""}`]
+    : ["start and go on"];
+  const button = state.pausedAt ? action("Go on", () => to("resume")) : action("Pause", () => to("pause", { reason: prompt("What for?") ?? "" }));
+  const place = h("dd", { "data-pause": "" }, told, " ", button);
+  return place;
+}
+
 export async function cluster() {
-  const [server, numbers, ready] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false)]);
+  const [server, numbers, ready, pausing] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false), paused()]);
   const place = h("div", {}, h("p", { class: "soft" }, "Small workflows are run on whatever nodes answer at this address, and deleted afterwards."));
   return [
     h("h1", {}, "Cluster"),
     h("dl", { class: "facts" },
       h("dt", {}, "This node"), h("dd", { class: ready ? "good" : "bad" }, ready ? "ready" : "not ready"),
+      pausing ? [h("dt", {}, "Workflows"), pausing] : "",
       server.version ? [h("dt", {}, "Version"), h("dd", {}, server.version)] : "",
       server.nodes ? [h("dt", {}, "Nodes here"), h("dd", {}, server.nodes.join(", "))] : "",
       h("dt", {}, "Studio"), h("dd", {}, server.studio ? `@elsa-workflows/elsa-studio-wasm ${server.studio}` : ["not installed: ", h("code", {}, "dormouse studio install")])),

@@ -92,6 +92,18 @@ pub const DESIGNER: &[Rule] = &[
         "/admin/workflow-runtime/status",
         Any(&["read:workflow-runtime", "ManageWorkflowRuntime"]),
     ),
+    rule(
+        POST,
+        "/admin/workflow-runtime/pause",
+        Any(&["ManageWorkflowRuntime"]),
+    )
+    .audit("pause"),
+    rule(
+        POST,
+        "/admin/workflow-runtime/resume",
+        Any(&["ManageWorkflowRuntime"]),
+    )
+    .audit("unpause"),
     rule(POST, "/activity-executions/report", EXECUTIONS),
     rule(GET, "/activity-executions/by-id", EXECUTIONS),
     rule(GET, "/activity-executions/{id}", EXECUTIONS),

@@ -8,7 +8,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use dormouse_engine::time::Timestamp;
 use dormouse_identity::secret::sha256_base64;
-use dormouse_runtime::{BadAnswer, FieldKind, Link, LinkField, LinkForm, LinkState};
+use dormouse_runtime::{BadAnswer, FieldKind, Link, LinkField, LinkForm, LinkState, RuntimeError};
 use serde_json::{Map, Value};
 
 use crate::query::Query;
@@ -105,7 +105,12 @@ pub(super) fn recorded(link: &Link) -> Response {
 
 /// Why there is nothing to answer.
 pub(super) fn refused(refusal: Refusal) -> Response {
-    let (status, detail) = (refusal.facts().status, refusal.facts().detail);
+    let (status, mut detail) = (refusal.facts().status, refusal.facts().detail);
+    if matches!(refusal, Refusal::Runtime(RuntimeError::Paused { .. })) {
+        // Whoever has a link cannot end it.
+        "Nothing was recorded: workflows are paused here for a while. Come back later, and answer then."
+            .clone_into(&mut detail);
+    }
     // The log gets what it must know.
     let told = refusal.into_response();
     let mut main = String::new();

@@ -9,6 +9,7 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "/activity-executions/report",
         "workflowInstanceId!:string activityNodeIds!:strings",
     ),
+    ("/admin/workflow-runtime/pause", "reason:string"),
     (
         "/alterations/dry-run",
         "emptyFilterSelectsAll:flag workflowInstanceIds:strings definitionIds:strings statuses:strings subStatuses:strings searchTerm:string hasIncidents:flag",
@@ -179,6 +180,14 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
     ("POST /activity-executions/report", "stats!:objects"),
     (
         "GET /admin/workflow-runtime/status",
+        "state!:object sources!:objects",
+    ),
+    (
+        "POST /admin/workflow-runtime/pause",
+        "state!:object sources!:objects",
+    ),
+    (
+        "POST /admin/workflow-runtime/resume",
         "state!:object sources!:objects",
     ),
     ("POST /alterations/dry-run", "workflowInstanceIds!:strings"),

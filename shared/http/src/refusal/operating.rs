@@ -16,6 +16,7 @@ pub enum Operating {
     NoSuchActivity { id: String },
     NoSuchTask { id: String },
     NoSuchActivityExecution { id: String },
+    NotYourDeployment,
 }
 
 impl Operating {
@@ -61,6 +62,11 @@ impl Operating {
                 S::NOT_FOUND,
                 "noSuchActivityExecution",
                 format!("there is no execution of an activity with the id or node id `{id}`"),
+            ),
+            Self::NotYourDeployment => (
+                S::FORBIDDEN,
+                "notYourDeployment",
+                "a pause is in force for all tenants, and you act for one; ask whoever runs this deployment".to_owned(),
             ),
         };
         Facts {

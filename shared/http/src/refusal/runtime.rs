@@ -1,6 +1,7 @@
 //! What the caller hears of an error of the runtime or the store.
 
 use axum::http::StatusCode;
+use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{RuntimeError, StoreError, TableError};
 
 use super::Facts;
@@ -20,6 +21,14 @@ pub(super) fn facts(error: &RuntimeError) -> Facts {
         RuntimeError::DefinitionContended { .. } => {
             (S::CONFLICT, "definitionContended", error.to_string())
         }
+        RuntimeError::Paused { since_ms } => (
+            S::SERVICE_UNAVAILABLE,
+            "paused",
+            format!(
+                "nothing was done: workflows are paused since {}, and nothing starts or goes on until whoever has the permission ManageWorkflowRuntime ends that with a POST to /elsa/api/admin/workflow-runtime/resume; come back later",
+                Timestamp(*since_ms)
+            ),
+        ),
         RuntimeError::Store(error) => return store(error),
         RuntimeError::Instance { .. } => (
             S::INTERNAL_SERVER_ERROR,

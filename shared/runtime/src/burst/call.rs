@@ -9,9 +9,10 @@ use dormouse_store::Tenant;
 use futures_util::future::{BoxFuture, Either, select};
 
 use super::Burst;
+use crate::advance::Waking;
+use crate::create::Beginning;
 use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
-use crate::resume::ResumeRequest;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
 
@@ -122,7 +123,9 @@ impl Runtime {
     /// Starts a child and runs it until it waits or ends. One that was started before is found as it is.
     async fn execute(&self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
         let request = StartRequest::of_child(child);
-        match self.start(tenant, request).await? {
+        // Not `start`: it is part of a burst in progress, which a pause lets run.
+        let begun = self.begin(tenant, request, Beginning::default()).await?;
+        match begun.outcome() {
             StartOutcome::Started(report) => Ok(Answer::Executed {
                 sub_status: report.instance.sub_status,
                 output: report.instance.output,
@@ -130,8 +133,8 @@ impl Runtime {
             StartOutcome::AlreadyStarted(head) => {
                 if !head.summary.ended {
                     // Its first burst may have been cut off together with ours.
-                    let resume = ResumeRequest::instance(child.instance.as_str());
-                    self.resume(tenant, resume).await?;
+                    let waking = Waking::new(child.instance.as_str(), Stimulus::Continue);
+                    self.advance(tenant, waking).await?;
                 }
                 match self.instance(tenant, child.instance.as_str()).await? {
                     Some(found) => Ok(Answer::Executed {

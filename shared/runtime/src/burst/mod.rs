@@ -143,7 +143,7 @@ impl<'a> Burst<'a> {
             };
             match store.commit(lease, &composed.commit).await {
                 Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.runtime.pause(attempt).await {
+                    if !self.runtime.back_off(attempt).await {
                         return Err(error.into());
                     }
                     attempt += 1;

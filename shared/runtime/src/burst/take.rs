@@ -98,7 +98,7 @@ impl Runtime {
                 }
                 Err(error) if error.is_busy() || error.is_unknown() => {
                     failures += 1;
-                    if !self.pause(failures).await {
+                    if !self.back_off(failures).await {
                         return Err(error.into());
                     }
                     continue;

@@ -22,6 +22,7 @@ mod invocations;
 mod limits;
 mod measures;
 mod occurrences;
+mod pauses;
 mod retention;
 mod table;
 mod timers;

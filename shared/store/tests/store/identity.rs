@@ -5,6 +5,7 @@ use dormouse_store::Tenant;
 use dormouse_store::application::Application;
 use dormouse_store::audit::AuditRecord;
 use dormouse_store::link::{Link, LinkAnswer, LinkInput, LinkState};
+use dormouse_store::pause::Pause;
 use dormouse_store::role::Role;
 use dormouse_store::signing_key::SigningKey;
 use dormouse_store::user::User;
@@ -134,6 +135,26 @@ fn audit_records_are_read_newest_first_a_month_at_a_time() {
     assert_eq!(rest.records.len(), 1);
 }
 
+fn pause() -> Pause {
+    Pause {
+        since_ms: 5,
+        by: "ada".into(),
+        reason: Some("moving".into()),
+    }
+}
+
+#[test]
+fn there_is_one_pause_and_it_stays_as_it_began() {
+    let rig = rig();
+    assert_eq!(now(rig.store.pause()).unwrap(), None);
+    assert!(now(rig.store.put_pause(&pause())).unwrap());
+    assert!(!now(rig.store.put_pause(&Pause::default())).unwrap());
+    assert_eq!(now(rig.store.pause()).unwrap(), Some(pause()));
+    assert!(now(rig.store.end_pause()).unwrap());
+    assert!(!now(rig.store.end_pause()).unwrap());
+    assert_eq!(now(rig.store.pause()).unwrap(), None);
+}
+
 #[test]
 fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     let rig = rig();
@@ -192,6 +213,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         address: Some("::1".into()),
     };
     now(rig.store.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
+    now(rig.store.put_pause(&pause())).unwrap();
     let mut text = String::new();
     for item in rig.table.memory.items() {
         text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));
