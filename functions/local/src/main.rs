@@ -10,6 +10,7 @@ mod input;
 mod key;
 mod moment;
 mod progress;
+mod reach;
 mod retention;
 mod screen;
 mod server;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,11 +19,11 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::connector::{Forbidden, GuardedResolver, Reach, connector};
+use crate::connector::{Forbidden, GuardedResolver, Names, Reach, SystemNames, connector};
 use crate::redirect::{self, Again};
 
 /// What holds for all requests of an [`Egress`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct EgressConfig {
     /// How far they may reach.
     pub reach: Reach,
@@ -52,6 +52,7 @@ type Secure = Client<HttpsConnector<HttpConnector<GuardedResolver>>, Full<Bytes>
 #[derive(Debug)]
 pub struct Egress {
     config: EgressConfig,
+    resolver: GuardedResolver,
     plain: Plain,
     /// Made when the first `https` address is asked for: reading the system's certificates takes milliseconds
     /// and memory that most servers never need.
@@ -71,9 +72,20 @@ impl Egress {
     /// A client.
     #[must_use]
     pub fn new(config: EgressConfig) -> Self {
+        Self::with_names(config, Arc::new(SystemNames))
+    }
+
+    /// A client that has names looked up.
+    #[must_use]
+    pub fn with_names(config: EgressConfig, names: Arc<dyn Names>) -> Self {
+        let resolver = GuardedResolver {
+            reach: config.reach.clone(),
+            names,
+        };
         Self {
             config,
-            plain: builder().build(connector(config.reach)),
+            plain: builder().build(connector(resolver.clone())),
+            resolver,
             secure: OnceLock::new(),
         }
     }
@@ -135,7 +147,7 @@ impl Egress {
         *request.uri_mut() = sent.uri;
         *request.headers_mut() = sent.headers;
         if is_secure {
-            let secure = self.secure.get_or_init(|| secure(self.config.reach));
+            let secure = self.secure.get_or_init(|| secure(self.resolver.clone()));
             secure.request(request).await
         } else {
             self.plain.request(request).await
@@ -258,7 +270,7 @@ fn builder() -> hyper_util::client::legacy::Builder {
     builder
 }
 
-fn secure(reach: Reach) -> Secure {
+fn secure(resolver: GuardedResolver) -> Secure {
     let mut roots = rustls::RootCertStore::empty();
     // A certificate of the system that cannot be read is no reason to trust fewer others.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -275,13 +287,13 @@ fn secure(reach: Reach) -> Secure {
         .with_tls_config(config)
         .https_or_http()
         .enable_http1()
-        .wrap_connector(connector(reach));
+        .wrap_connector(connector(resolver));
     builder().build(https)
 }
 
 fn refusal(host: &str) -> String {
     format!(
-        "requests to `{host}` are not allowed, because it is not a public address; an operator can allow them with --allow-private-egress"
+        "requests to `{host}` are not allowed, because it is not a public address; an operator can allow them with --allow-egress or --allow-private-egress"
     )
 }
 

@@ -6,8 +6,10 @@
 mod address;
 mod connector;
 mod egress;
+mod network;
 mod redirect;
 
 pub use address::is_public;
-pub use connector::Reach;
+pub use connector::{Names, Reach};
 pub use egress::{Egress, EgressConfig};
+pub use network::{Network, NotANetwork};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dormouse_egress::Reach;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::Wait;
 use dormouse_http::workflow_state;
@@ -25,6 +24,7 @@ use crate::definition_file::{self, DefinitionFile};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::InputArgs;
+use crate::reach::ReachArgs;
 use crate::screen::Screen;
 use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
 use narrator::Narrator;
@@ -49,9 +49,8 @@ pub(crate) struct RunArgs {
     /// Stop when it waits, even if it only waits for a time
     #[arg(long)]
     no_wait: bool,
-    /// Let it send HTTP requests to this machine and its network, and not only to public addresses
-    #[arg(long)]
-    allow_private_egress: bool,
+    #[command(flatten)]
+    reach: ReachArgs,
 }
 
 /// Publishes the files, starts the first, and tells what happens until it ends or waits for somebody.
@@ -95,11 +94,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         nodes: 1,
         retention: Retention::default(),
         webhook: None,
-        reach: if args.allow_private_egress {
-            Reach::Anywhere
-        } else {
-            Reach::Public
-        },
+        reach: args.reach.read(),
         observer: Some(Arc::clone(narrator) as _),
         traces: None,
     })

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::Args;
 use dormouse_console::Pages;
-use dormouse_egress::Reach;
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::Runtime;
 use dormouse_runtime::identity::FirstUse;
@@ -17,6 +16,7 @@ use super::place::PlaceArgs;
 use super::traces::TracesArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::reach::ReachArgs;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
@@ -58,9 +58,8 @@ pub(crate) struct ServeArgs {
     /// How many nodes to run in this process, each with its own port and cache
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     nodes: u16,
-    /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
-    #[arg(long)]
-    allow_private_egress: bool,
+    #[command(flatten)]
+    reach: ReachArgs,
     #[command(flatten)]
     retention: RetentionArgs,
     #[command(flatten)]
@@ -113,11 +112,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let host = Host::open(HostConfig {
         place: args.place.place()?,
         nodes: args.nodes,
-        reach: if args.allow_private_egress {
-            Reach::Anywhere
-        } else {
-            Reach::Public
-        },
+        reach: args.reach.read(),
         retention: args.retention.read(),
         webhook: args.webhook.read()?,
         observer: (!args.quiet).then(|| Arc::new(console) as _),
