@@ -9,7 +9,7 @@ use axum::routing::post;
 use axum::{Json as Answer, Router};
 use dormouse_engine::step::Change;
 use dormouse_runtime::query::{InstanceFilter, ListedInstance, Paging};
-use dormouse_runtime::{ResumeOutcome, RuntimeError};
+use dormouse_runtime::{AlterOutcome, RuntimeError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -99,15 +99,15 @@ async fn submit(Json(_): Json<Value>) -> Refusal {
 /// What became of an instance, as Elsa says it.
 fn result(
     id: &str,
-    outcome: Result<ResumeOutcome, RuntimeError>,
+    outcome: Result<AlterOutcome, RuntimeError>,
     done: &'static str,
 ) -> Result<Value, Refusal> {
     let (is_successful, told) = match outcome {
-        Ok(ResumeOutcome::Resumed(_)) => (true, done),
-        Ok(ResumeOutcome::Ended(_)) => (false, "nothing was changed: it has ended"),
-        Ok(ResumeOutcome::Deleted) => (false, "nothing was changed: it was deleted"),
-        Ok(ResumeOutcome::NotFound) => (false, "there is no such instance"),
-        Ok(ResumeOutcome::BookmarkGone(_) | ResumeOutcome::Seen(_) | ResumeOutcome::NotYet(_)) => (
+        Ok(AlterOutcome::Altered(_)) => (true, done),
+        Ok(AlterOutcome::Ended(_)) => (false, "nothing was changed: it has ended"),
+        Ok(AlterOutcome::Deleted) => (false, "nothing was changed: it was deleted"),
+        Ok(AlterOutcome::NotFound) => (false, "there is no such instance"),
+        Ok(AlterOutcome::NotPossible(_)) => (
             false,
             "nothing was changed: it does not keep such a variable, or no such activity is running or has failed",
         ),
@@ -205,28 +205,37 @@ fn one(name: &'static str, many: Option<Vec<String>>) -> Result<Option<String>, 
     Ok(many.pop())
 }
 
-/// `POST /alterations/dry-run`: the instances that a filter takes, as many as a page has at most. An empty filter
-/// takes none unless it says so, as in Elsa.
+/// How many instances a dry run names.
+const FOUND_MAX: usize = 10_000;
+
+/// `POST /alterations/dry-run`: the instances that a filter takes. Beyond [`FOUND_MAX`] it says that there are more. An
+/// empty filter takes none unless it says so, as in Elsa.
 async fn dry_run(
     Scoped(app): Scoped,
     Json(filter): Json<Filter>,
 ) -> Result<Answer<Value>, Refusal> {
     let takes_none = filter.is_empty() && !filter.empty_filter_selects_all;
     let (ids, filter) = filter.read()?;
-    let found = match takes_none {
-        true => Vec::new(),
-        false if ids.is_empty() => listed(&app, &filter).await?,
-        false => named(&app, bounded(&app, ids)?, &filter).await?,
+    let (found, has_more) = match takes_none {
+        true => (Vec::new(), false),
+        false if ids.is_empty() => listed(&app, &filter, FOUND_MAX).await?,
+        false => (named(&app, bounded(&app, ids)?, &filter).await?, false),
     };
-    Ok(Answer(json!({ "workflowInstanceIds": found })))
+    Ok(Answer(
+        json!({ "workflowInstanceIds": found, "hasMore": has_more }),
+    ))
 }
 
-async fn listed(app: &App, filter: &InstanceFilter) -> Result<Vec<String>, Refusal> {
-    let max = app.config().page_items_max;
+/// The ids of at most `bound` instances that match, and whether there are more.
+async fn listed(
+    app: &App,
+    filter: &InstanceFilter,
+    bound: usize,
+) -> Result<(Vec<String>, bool), Refusal> {
     let mut paging = Paging {
         ascending: false,
         skip: 0,
-        limit: max,
+        limit: app.config().page_items_max,
         cursor: None,
     };
     let mut found = Vec::new();
@@ -234,10 +243,11 @@ async fn listed(app: &App, filter: &InstanceFilter) -> Result<Vec<String>, Refus
         let page = app.runtime().instances(app.tenant(), filter, &paging);
         let page = page.await?;
         found.extend(page.instances.into_iter().map(|i| i.instance_id));
+        let has_more = found.len() > bound || (found.len() == bound && page.cursor.is_some());
         paging.cursor = page.cursor;
-        paging.limit = max.saturating_sub(found.len());
-        if paging.cursor.is_none() || paging.limit == 0 {
-            return Ok(found);
+        if has_more || paging.cursor.is_none() {
+            found.truncate(bound);
+            return Ok((found, has_more));
         }
     }
 }

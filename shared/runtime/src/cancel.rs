@@ -4,6 +4,7 @@ use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
 use crate::advance::Waking;
+use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
@@ -24,7 +25,7 @@ impl Runtime {
         Ok(self.advance(tenant, waking).await?.outcome())
     }
 
-    /// Cancels every execution of an activity of an instance. None runs: [`ResumeOutcome::BookmarkGone`].
+    /// Cancels every execution of an activity of an instance. None runs: [`AlterOutcome::NotPossible`].
     ///
     /// # Errors
     ///
@@ -34,12 +35,12 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
         activity_id: &str,
-    ) -> Result<ResumeOutcome, RuntimeError> {
+    ) -> Result<AlterOutcome, RuntimeError> {
         self.refuse_while_paused()?;
         let stimulus = Stimulus::CancelActivity {
             activity_id: activity_id.to_owned(),
         };
         let waking = Waking::new(instance_id, stimulus);
-        Ok(self.advance(tenant, waking).await?.outcome())
+        Ok(self.advance(tenant, waking).await?.outcome().into())
     }
 }

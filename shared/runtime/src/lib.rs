@@ -65,6 +65,7 @@ mod validate;
 mod version_extra;
 mod webhook;
 
+pub use alter::AlterOutcome;
 pub use config::{Delivery, RuntimeConfig};
 pub use definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};
 pub use definition_view::{DefinitionSummary, DefinitionView};

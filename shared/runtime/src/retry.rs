@@ -4,13 +4,13 @@ use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
 use crate::advance::Waking;
+use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
-use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 
 impl Runtime {
     /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is
-    /// finished or cancelled stays so: [`ResumeOutcome::Ended`]. Nothing has failed: [`ResumeOutcome::BookmarkGone`].
+    /// finished or cancelled stays so: [`AlterOutcome::Ended`]. Nothing has failed: [`AlterOutcome::NotPossible`].
     ///
     /// # Errors
     ///
@@ -20,12 +20,12 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
         activity_ids: Vec<String>,
-    ) -> Result<ResumeOutcome, RuntimeError> {
+    ) -> Result<AlterOutcome, RuntimeError> {
         self.refuse_while_paused()?;
         let waking = Waking {
             reopens: true,
             ..Waking::new(instance_id, Stimulus::Retry { activity_ids })
         };
-        Ok(self.advance(tenant, waking).await?.outcome())
+        Ok(self.advance(tenant, waking).await?.outcome().into())
     }
 }

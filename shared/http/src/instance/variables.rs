@@ -2,7 +2,7 @@
 
 use axum::Json as Answer;
 use dormouse_engine::step::Change;
-use dormouse_runtime::ResumeOutcome;
+use dormouse_runtime::AlterOutcome;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -51,16 +51,14 @@ pub(super) async fn set(
     });
     let outcome = app.runtime().alter(app.tenant(), &id, changes.collect());
     match outcome.await? {
-        ResumeOutcome::Resumed(_) => answer(&app, id).await,
-        ResumeOutcome::BookmarkGone(_) | ResumeOutcome::Seen(_) | ResumeOutcome::NotYet(_) => {
-            Err(Operating::NoSuchVariable { instance_id: id }.into())
-        }
-        ResumeOutcome::Ended(head) => Err(Refusal::InstanceEnded {
+        AlterOutcome::Altered(_) => answer(&app, id).await,
+        AlterOutcome::NotPossible(_) => Err(Operating::NoSuchVariable { instance_id: id }.into()),
+        AlterOutcome::Ended(head) => Err(Refusal::InstanceEnded {
             id,
             sub_status: head.summary.sub_status,
         }),
-        ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
-        ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+        AlterOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
+        AlterOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
     }
 }
 

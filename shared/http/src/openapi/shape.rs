@@ -190,7 +190,10 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "POST /admin/workflow-runtime/resume",
         "state!:object sources!:objects",
     ),
-    ("POST /alterations/dry-run", "workflowInstanceIds!:strings"),
+    (
+        "POST /alterations/dry-run",
+        "workflowInstanceIds!:strings hasMore!:flag",
+    ),
     ("POST /alterations/run", "results!:objects"),
     ("POST /alterations/workflows/retry", "results!:objects"),
     (

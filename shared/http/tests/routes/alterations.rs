@@ -1,8 +1,12 @@
 //! Instances changed by an operator: all of a change or nothing, and each instance by itself.
 
+use std::collections::BTreeSet;
+
+use dormouse_http::HttpConfig;
+use dormouse_runtime::{DefinitionHandle, StartRequest, Tenant};
 use serde_json::{Value, json};
 
-use crate::server::{Server, waiting};
+use crate::server::{Server, literal, sequence, waiting};
 
 /// Waits for the event `Go`, and writes what is in its variable then. Another variable is in memory only.
 fn counting(id: &str) -> Value {
@@ -254,6 +258,34 @@ async fn a_dry_run_names_the_instances_that_a_filter_takes() {
             .await
             .problem(400, "badParameter");
     }
+}
+
+#[tokio::test]
+async fn a_dry_run_names_all_up_to_its_bound_and_says_when_there_are_more() {
+    let server = Server::with(HttpConfig {
+        page_items_max: 1_000,
+        ..HttpConfig::default()
+    });
+    let line = json!([{ "type": "Elsa.WriteLine", "id": "hello", "text": literal("String", &"x".into()) }]);
+    server.publish(sequence("many", line)).await;
+    let start = async |count: usize| {
+        for _ in 0..count {
+            let request = StartRequest::new(DefinitionHandle::published("many"));
+            let runtime = server.app.runtime();
+            runtime.start(&Tenant::default(), request).await.unwrap();
+        }
+    };
+    let dry = async || {
+        let filter = json!({ "definitionIds": ["many"] });
+        let found = server.post("/alterations/dry-run", &filter).await.ok(200);
+        let ids: BTreeSet<String> =
+            serde_json::from_value(found["workflowInstanceIds"].clone()).unwrap();
+        (ids.len(), found["hasMore"].clone())
+    };
+    start(10_000).await;
+    assert_eq!(dry().await, (10_000, json!(false)));
+    start(1).await;
+    assert_eq!(dry().await, (10_000, json!(true)));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What is too large, cannot be delivered or never ends: a clear incident or a dead letter, never an endless loop.
 
+use dormouse_runtime::AlterOutcome;
 use dormouse_runtime::message::{Message, Task};
 use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
 use dormouse_store::lease::{Acquire, Acquired};
@@ -204,7 +205,7 @@ async fn a_failed_activity_can_be_tried_again() {
     node.wake(&id, &bookmark(&started)).await;
     assert_eq!(node.sub_status(&id).await, "Faulted");
     let retried = node.retry(&world.tenant, &id, Vec::new()).await.unwrap();
-    let dormouse_runtime::ResumeOutcome::Resumed(report) = retried else {
+    let AlterOutcome::Altered(report) = retried else {
         panic!("{retried:?}");
     };
     // It fails again, once.
@@ -218,5 +219,11 @@ async fn a_failed_activity_can_be_tried_again() {
         .retry(&world.tenant, finished.instance.id.as_str(), Vec::new())
         .await
         .unwrap();
-    assert!(matches!(refused, dormouse_runtime::ResumeOutcome::Ended(_)));
+    assert!(matches!(refused, AlterOutcome::Ended(_)));
+    let waiting = node.started("flow").await;
+    let nothing = node
+        .retry(&world.tenant, waiting.instance.id.as_str(), Vec::new())
+        .await
+        .unwrap();
+    assert!(matches!(nothing, AlterOutcome::NotPossible(_)));
 }
