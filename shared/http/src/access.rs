@@ -74,6 +74,7 @@ pub(crate) const PUBLISH_TOO: &[&str] = &["publish:workflow-definitions"];
 pub(crate) const READ_INSTANCES: &[&str] = &["read:workflow-instances"];
 /// Resuming by bookmark.
 pub(crate) const RESUME: &[&str] = &["resume:workflow-instances"];
+const WRITE_INSTANCES: Access = Any(&["write:workflow-instances"]);
 const ALTER: Access = Any(&["run:alterations"]);
 const LETTERS: &str = "/bookmark-queue/dead-letters";
 const ALL: &[&str] = &["*"];
@@ -187,12 +188,7 @@ pub const RULES: &[Rule] = &[
         "/workflow-instances/{id}/variables",
         Any(READ_INSTANCES),
     ),
-    rule(
-        POST,
-        "/workflow-instances/{id}/variables",
-        Any(&["write:workflow-instances"]),
-    )
-    .audit("alter"),
+    rule(POST, "/workflow-instances/{id}/variables", WRITE_INSTANCES).audit("alter"),
     rule(
         GET_POST,
         "/workflow-instances/{id}/journal",
@@ -213,6 +209,13 @@ pub const RULES: &[Rule] = &[
         "/bulk-actions/export/workflow-instances",
         Any(READ_INSTANCES),
     ),
+    rule(POST, "/workflow-instances/import", WRITE_INSTANCES).audit("import"),
+    rule(
+        POST,
+        "/bulk-actions/import/workflow-instances",
+        WRITE_INSTANCES,
+    )
+    .audit("import"),
     rule(POST, "/workflow-instances/{id}/resume", Any(RESUME)).audit("resume"),
     rule(
         POST,

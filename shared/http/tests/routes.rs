@@ -23,6 +23,8 @@ mod canvas;
 mod definitions;
 #[path = "routes/identity.rs"]
 mod identity;
+#[path = "routes/imports.rs"]
+mod imports;
 #[path = "routes/instances.rs"]
 mod instances;
 #[path = "routes/limits.rs"]

@@ -106,7 +106,7 @@ pub(crate) fn instance_id(
 }
 
 /// What the activation strategy asks for.
-fn claim(runnable: &Runnable, correlation_id: Option<&str>) -> Option<Claim> {
+pub(crate) fn claim(runnable: &Runnable, correlation_id: Option<&str>) -> Option<Claim> {
     let definition = runnable.graph.definition_id.clone();
     let correlation = correlation_id.map(str::to_owned);
     match runnable.definition.options.activation {

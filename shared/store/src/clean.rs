@@ -230,6 +230,7 @@ fn tombstone(stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
     let mut attributes = Attributes::from([
         ("de".to_owned(), Value::N(now_ms)),
         ("fe".to_owned(), number(stored.head.fence + 1)),
+        ("cn".to_owned(), number(stored.head.commit)),
     ]);
     if !stored.found_by.is_empty() {
         attributes.insert(

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use crate::bookmark::NewBookmark;
 use crate::error::StoreError;
 use crate::expiry::Kept;
+use crate::former::Former;
 use crate::head_changes;
 use crate::idempotency::{self, Answer};
 use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key, number};
@@ -59,6 +60,8 @@ pub struct Commit {
     pub kept: Option<Kept>,
     /// Keeps the lease until then; `None` gives it back.
     pub keep_until_ms: Option<i64>,
+    /// Where it creates an instance that comes back: what its life before has used up.
+    pub former: Option<Former>,
 }
 
 /// A queued stimulus that a commit takes.

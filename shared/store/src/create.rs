@@ -118,7 +118,7 @@ impl Store {
     ) -> Result<Created, StoreError> {
         let key = head_key(tenant, new.instance_id)?;
         let parts = self.parts(plan);
-        let mut free = is_free(self.epoch(), commit.now_ms);
+        let mut free = is_free(self.epoch(), commit);
         if parts.is_split() {
             if let Some(there) = self.put_placeholder(&key, new, commit, unsure).await? {
                 return self.found(tenant, new, commit, plan, there);
@@ -170,7 +170,7 @@ impl Store {
             attributes.insert("le".to_owned(), Value::S(epoch));
         }
         let free = Condition::Any(vec![
-            is_free(self.epoch(), commit.now_ms),
+            is_free(self.epoch(), commit),
             is_placeholder_of(new.owner),
         ]);
         let put = Write::Put(
@@ -260,13 +260,14 @@ fn blank(tenant: &Tenant, new: &NewInstance<'_>, commit: &Commit) -> Result<Stor
         .claims
         .iter()
         .map(|claim| Ok(claim.key(tenant)?.partition));
+    let former = commit.former.unwrap_or_default();
     Ok(Stored {
         head: InstanceHead {
             instance_id: new.instance_id.to_owned(),
             summary: commit.summary.clone(),
             pinned: Bytes::new(),
-            commit: 0,
-            fence: 1,
+            commit: former.commit,
+            fence: former.fence(),
             leased_until_ms: None,
             bookmarks: BTreeSet::new(),
             journal_lines: 0,
@@ -288,13 +289,15 @@ fn blank(tenant: &Tenant, new: &NewInstance<'_>, commit: &Commit) -> Result<Stor
     })
 }
 
-/// Whether nothing is there, or nothing but the placeholder of a create that was interrupted.
-fn is_free(epoch: &Epoch, now_ms: i64) -> Condition {
+/// Whether nothing is there, or nothing but the placeholder of a create that was interrupted, or the tombstone that an
+/// instance comes back from.
+fn is_free(epoch: &Epoch, commit: &Commit) -> Condition {
     let interrupted = vec![
         Condition::Has("pl".into()),
-        epoch.is_free("lu", "le", now_ms),
+        epoch.is_free("lu", "le", commit.now_ms),
     ];
-    Condition::Any(vec![Condition::Absent, Condition::All(interrupted)])
+    let ground = commit.former.unwrap_or_default().is_free();
+    Condition::Any(vec![ground, Condition::All(interrupted)])
 }
 
 fn is_placeholder_of(owner: &str) -> Condition {

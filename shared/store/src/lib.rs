@@ -30,6 +30,7 @@ pub mod error;
 pub mod examine;
 pub mod expiry;
 pub mod faults;
+pub mod former;
 mod head_changes;
 pub mod idempotency;
 mod index;

@@ -1,19 +1,21 @@
-//! Exporting instances: their state and what they did, for people and other programs to read.
+//! Exporting instances: their state and what they did, for people and other programs to read, and to come back
+//! ([`super::import`]).
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::http::{File, archive};
 use dormouse_engine::id::InstanceId;
+use dormouse_runtime::Exported;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{journal, model};
+use super::{import, journal, model};
 use crate::activity_execution;
 use crate::app::App;
 use crate::body::Json;
 use crate::path::Path;
 use crate::query::Query;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// The most instances of one archive, which is made in memory.
@@ -74,8 +76,13 @@ pub(super) async fn many(
         return Err(Refusal::bad_parameter("ids", &told));
     }
     let mut files = Vec::new();
+    let (limit, mut total) = (app.config().body_bytes_max, 0);
     for id in &request.ids {
         if let Some(bytes) = exported(&app, id, &request).await? {
+            total += bytes.len();
+            if total > limit {
+                return Err(Operating::ExportTooLarge { limit }.into());
+            }
             files.push(File {
                 name: format!("workflow-instance-{id}.json"),
                 bytes,
@@ -103,6 +110,14 @@ async fn exported(
     request: &ExportRequest,
 ) -> Result<Option<Vec<u8>>, Refusal> {
     let runtime = app.runtime();
+    // What is exported can be imported: an answer is no larger than a request may be.
+    let limit = app.config().body_bytes_max;
+    let too_large = || Operating::ExportTooLarge { limit };
+    let whole = match runtime.export_instance(app.tenant(), id, limit).await? {
+        Exported::File(whole) => whole,
+        Exported::TooLarge => return Err(too_large().into()),
+        Exported::NotFound => return Ok(None),
+    };
     let Some(found) = runtime.instance(app.tenant(), id).await? else {
         return Ok(None);
     };
@@ -127,9 +142,16 @@ async fn exported(
             .collect();
         file.insert("WorkflowExecutionLogRecords".into(), json!(records));
     }
-    let file = pascal(file.into());
+    let file = file
+        .into_iter()
+        .map(|(name, value)| (name, pascal(value)))
+        .collect();
     // A `Value` always has a text.
-    Ok(Some(serde_json::to_vec_pretty(&file).unwrap_or_default()))
+    let bytes = serde_json::to_vec_pretty(&import::with_part(file, &whole)).unwrap_or_default();
+    if bytes.len() > limit {
+        return Err(too_large().into());
+    }
+    Ok(Some(bytes))
 }
 
 /// Elsa's own names in Pascal case. What people named (inputs, outputs, variables, values) stays as it is.

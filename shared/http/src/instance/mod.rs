@@ -4,6 +4,7 @@ pub(crate) mod accepted;
 mod bulk;
 mod cancel;
 mod export;
+mod import;
 mod journal;
 pub(crate) mod list;
 pub(crate) mod model;
@@ -53,6 +54,11 @@ pub(crate) fn routes() -> Router<App> {
         .route(
             "/bulk-actions/export/workflow-instances",
             post(export::many),
+        )
+        .route("/workflow-instances/import", post(import::import))
+        .route(
+            "/bulk-actions/import/workflow-instances",
+            post(import::import),
         )
         .route("/workflow-instances/{id}/resume", post(resume::resume))
         .route("/cancel/workflow-instances/{id}", post(cancel::cancel))

@@ -183,6 +183,14 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "state!:object sources!:objects",
     ),
     (
+        "POST /bulk-actions/import/workflow-instances",
+        "imported!:count workflowInstanceIds!:strings",
+    ),
+    (
+        "POST /workflow-instances/import",
+        "imported!:count workflowInstanceIds!:strings",
+    ),
+    (
         "POST /admin/workflow-runtime/pause",
         "state!:object sources!:objects",
     ),

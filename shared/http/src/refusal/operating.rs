@@ -8,18 +8,56 @@ use super::Facts;
 #[derive(Debug)]
 #[allow(missing_docs, reason = "each variant's sentence is in `facts`")]
 pub enum Operating {
-    NoSuchVariable { instance_id: String },
-    AlterationNotOffered { name: String },
+    NoSuchVariable {
+        instance_id: String,
+    },
+    AlterationNotOffered {
+        name: String,
+    },
     PlansNotKept,
-    NotAnArchive { name: String },
-    NoSuchDeadLetter { id: String },
-    NoSuchActivity { id: String },
-    NoSuchTask { id: String },
-    NoSuchActivityExecution { id: String },
+    NotAnArchive {
+        name: String,
+    },
+    NoSuchDeadLetter {
+        id: String,
+    },
+    NoSuchActivity {
+        id: String,
+    },
+    NoSuchTask {
+        id: String,
+    },
+    NoSuchActivityExecution {
+        id: String,
+    },
     NotYourDeployment,
+    ExportTooLarge {
+        limit: usize,
+    },
+    NotAnExport {
+        name: String,
+        reason: String,
+    },
+    InstanceExists {
+        id: String,
+    },
+    IdBusy {
+        id: String,
+    },
+    VersionNotHere {
+        instance_id: String,
+        definition_id: String,
+        version: u32,
+    },
+    VersionDiffers {
+        instance_id: String,
+        definition_id: String,
+        version: u32,
+    },
 }
 
 impl Operating {
+    #[allow(clippy::too_many_lines, reason = "one table of all refusals")]
     pub(super) fn facts(&self) -> Facts {
         use StatusCode as S;
         let (status, code, detail) = match self {
@@ -67,6 +105,36 @@ impl Operating {
                 S::FORBIDDEN,
                 "notYourDeployment",
                 "a pause is in force for all tenants, and you act for one; ask whoever runs this deployment".to_owned(),
+            ),
+            Self::ExportTooLarge { limit } => (
+                S::PAYLOAD_TOO_LARGE,
+                "exportTooLarge",
+                format!("the export would have more than {limit} bytes, which is the limit, and as much as an import takes; export fewer instances at once, or leave their logs out"),
+            ),
+            Self::NotAnExport { name, reason } => (
+                S::BAD_REQUEST,
+                "notAnExport",
+                format!("nothing was imported: `{name}` is no exported instance: {reason}"),
+            ),
+            Self::InstanceExists { id } => (
+                S::CONFLICT,
+                "instanceExists",
+                format!("there is an instance `{id}` here, and it stays as it is; delete it first if the imported one is to take its place"),
+            ),
+            Self::IdBusy { id } => (
+                S::CONFLICT,
+                "idBusy",
+                format!("an instance `{id}` is being created or deleted here just now; try again in a moment"),
+            ),
+            Self::VersionNotHere { instance_id, definition_id, version } => (
+                S::CONFLICT,
+                "versionNotHere",
+                format!("nothing was imported: `{instance_id}` needs version {version} of the definition `{definition_id}`, which is not here; import and publish it first, under that number"),
+            ),
+            Self::VersionDiffers { instance_id, definition_id, version } => (
+                S::CONFLICT,
+                "versionDiffers",
+                format!("nothing was imported: `{instance_id}` runs version {version} of the definition `{definition_id}`, and that is another workflow here"),
             ),
         };
         Facts {

@@ -17,6 +17,7 @@ mod crashes;
 mod definitions;
 mod events;
 mod flow;
+mod imports;
 mod instances;
 mod invocations;
 mod limits;
