@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(super) fn the_api_passes(cloud: &Cloud, binary: &Path) -> Result<()> {
     let kill = cloud.server.kill_command("");
     let replace = cloud.server.kill_command("-api");
-    let restart = format!("for round in 1 2 3 4; do sleep 1; {replace}; done; sleep 1");
+    let restart = format!("for round in 1 2 3 4; do sleep 1; {replace} || exit 1; done; sleep 1");
     let verified = Command::new(binary)
         .args(["verify", "--json", "--lease-ms", "10000"])
         .args(["--kill", &kill, "--restart", &restart])

@@ -26,6 +26,8 @@ const PROGRAM: &str = "import ministack.services.scheduler as scheduler; \
 /// A running server.
 pub struct Ministack {
     endpoint: String,
+    /// Where functions find AWS.
+    functions_endpoint: String,
     keeper: Child,
 }
 
@@ -66,6 +68,7 @@ impl Ministack {
     fn start(functions_endpoint: Option<&str>) -> Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let endpoint = format!("http://127.0.0.1:{port}");
+        let functions_endpoint = functions_endpoint.unwrap_or(&endpoint).to_owned();
         // The shell ends the server when its own input ends: also when the test is killed.
         let script = r#""$0" -c "$1" & server=$!; read -r _; kill $server; wait $server"#;
         let keeper = Command::new("sh")
@@ -76,13 +79,17 @@ impl Ministack {
             .env("GATEWAY_PORT", port.to_string())
             .env("BIND_HOST", "127.0.0.1")
             .env("IOT_MTLS_ENABLED", "0")
-            .env("AWS_ENDPOINT_URL", functions_endpoint.unwrap_or(&endpoint))
+            .env("AWS_ENDPOINT_URL", &functions_endpoint)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .context("sh")?;
-        let started = Self { endpoint, keeper };
+        let started = Self {
+            endpoint,
+            functions_endpoint,
+            keeper,
+        };
         started.wait_until_it_answers(port)?;
         Ok(started)
     }
@@ -108,15 +115,15 @@ impl Ministack {
     }
 
     /// A shell command that kills the processes of the functions whose names end so; an empty end kills all. On an
-    /// emulator these are the nodes: the next event starts another one.
+    /// emulator these are the nodes: the next event starts another one. It fails if there is none.
     #[must_use]
     pub fn kill_command(&self, end: &str) -> String {
-        let keeper = self.keeper.id();
+        let endpoint = &self.functions_endpoint;
         format!(
-            "for server in $(cat /proc/{keeper}/task/*/children); do \
-             for node in $(cat /proc/$server/task/*/children); do \
-             if grep -zq '^AWS_LAMBDA_FUNCTION_NAME=.*{end}$' /proc/$node/environ; then kill -KILL $node; fi; \
-             done; done"
+            "killed=no; for node in /proc/[0-9]*; do \
+             if grep -zqx 'AWS_ENDPOINT_URL={endpoint}' $node/environ 2>/dev/null && \
+             grep -zqx 'AWS_LAMBDA_FUNCTION_NAME=.*{end}' $node/environ 2>/dev/null && \
+             kill -KILL ${{node#/proc/}}; then killed=yes; fi; done; test $killed = yes"
         )
     }
 
