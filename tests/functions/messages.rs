@@ -1,8 +1,8 @@
 //! The function `resume`: batches of the resume queue.
 
 use anyhow::Result;
-use dormouse_runtime::message::Task;
-use dormouse_runtime::{Message, Tenant};
+use dormouse_runtime::message::{StartFacts, Task};
+use dormouse_runtime::{DefinitionHandle, Message, Tenant};
 use dormouse_tests::deployment::{arn, record};
 use serde_json::{Value, json};
 
@@ -242,5 +242,49 @@ async fn what_is_no_batch_is_an_error_or_a_dead_letter() -> Result<()> {
         Value::Null
     );
     assert_eq!(stage.dead_letters().len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_message_that_comes_in_a_pause_is_put_back_and_done_after_it() -> Result<()> {
+    let Some(stage) = Stage::set().await? else {
+        return Ok(());
+    };
+    stage.publish(&sequence("flow", &[write("bye")]));
+    let runtime = |what: &str| {
+        let path = format!("/elsa/api/admin/workflow-runtime/{what}");
+        let answer = stage.ask("POST", &path, Some(&json!({})));
+        assert_eq!(answer.status, 200, "{:#}", answer.body);
+    };
+    runtime("pause");
+    let start = Task::Start {
+        instance: "held".into(),
+        definition: DefinitionHandle::published("flow"),
+        start: StartFacts::default(),
+    };
+    let (url, resume) = (&stage.deployment.resume_url, stage.function("resume"));
+    let mut batch = records(&[&text(start, 0)]);
+    // Its last try: once more would make it a dead letter.
+    batch["Records"][0]["attributes"]["ApproximateReceiveCount"] = "10".into();
+    let answer = resume.invoke(&batch).unwrap();
+    assert_eq!(
+        answer,
+        json!({ "batchItemFailures": [] }),
+        "{}",
+        resume.log()
+    );
+    let at = "/elsa/api/workflow-instances/held";
+    assert_eq!(stage.ask("GET", at, None).status, 404);
+    assert_eq!(stage.dead_letters(), Vec::<Value>::new());
+    assert_eq!(stage.deployment.receive(url, 1).await?.len(), 0);
+
+    runtime("resume");
+    for _ in 0..20 {
+        if stage.ask("GET", at, None).status == 200 {
+            break;
+        }
+        stage.deployment.hand_on(url, 2, &resume).await?;
+    }
+    assert_eq!(stage.sub_status("held"), "Finished", "{}", resume.log());
     Ok(())
 }

@@ -66,11 +66,8 @@ where
         let (turn, function) = (&turn, &function);
         async move {
             let _held = turn.acquire().await;
-            let begun = match function.allow_links().await {
-                Ok(()) => function.look_at_pause().await,
-                Err(error) => Err(error),
-            };
-            let answer = match begun {
+            function.look_at_pause().await;
+            let answer = match function.allow_links().await {
                 Ok(()) => answer.await,
                 Err(error) => Err(error.into()),
             };

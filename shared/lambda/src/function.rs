@@ -133,13 +133,12 @@ impl Function {
         Ok(())
     }
 
-    /// Looks whether there is a pause, if the last look is a few seconds old: one read of the table.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError`]: the table did not answer.
-    pub(crate) async fn look_at_pause(&self) -> Result<(), RuntimeError> {
-        self.unbounded.look_at_pause_now_and_then().await
+    /// Looks whether there is a pause, if the last look is a few seconds old: one read of the table. If the table does
+    /// not answer, what was seen before counts on: the work that follows meets the same table, and tells of it better.
+    pub(crate) async fn look_at_pause(&self) {
+        if let Err(error) = self.unbounded.look_at_pause_now_and_then().await {
+            tracing::warn!(%error, "it could not be seen whether there is a pause");
+        }
     }
 
     /// What addresses of links begin with, if that is said.
