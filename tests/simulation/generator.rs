@@ -3,8 +3,9 @@
 use dormouse_engine::id::splitmix;
 use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
-    bulk, delay, dispatch, event, execute, fault, for_, for_each, fork, if_, line, parallel,
-    parallel_for_each, publish, sequence, set, task,
+    break_, bulk, case, complete, decision, delay, dispatch, event, execute, fault, finish,
+    flow_switch, for_, for_each, fork, if_, join, line, parallel, parallel_for_each, publish,
+    run_js, sequence, set, set_output, switch, task, while_,
 };
 use dormouse_tests::{Activity, activity, js, object, workflow};
 use serde_json::{Value, json};
@@ -42,11 +43,14 @@ fn main(id: &str, seed: u64) -> Recipe {
         _ => 0,
     };
     let mut blocks: Vec<Activity> = (0..1 + maker.below(4)).map(|_| maker.block(0, 1)).collect();
-    if maker.below(8) == 0 {
-        blocks.push(fault("as meant").id("fault"));
-        maker.expect.ending = Ending::Faulted;
-    } else {
-        blocks.push(maker.line(1));
+    match maker.below(8) {
+        0 => {
+            blocks.push(fault("as meant").id("fault"));
+            maker.expect.ending = Ending::Faulted;
+        }
+        1 => blocks.extend([finish().id("finish"), maker.line(0)]),
+        2 => blocks.extend([complete(&["Done"]).id("complete"), maker.line(0)]),
+        _ => blocks.push(maker.line(1)),
     }
     maker.recipe(id, sequence(blocks))
 }
@@ -84,6 +88,7 @@ impl Maker {
         let mut definition = workflow(id, root)
             .variable("V", "Object", json!(null))
             .kept_input("Text", "Object")
+            .output("Out", "Object")
             .option("commitStrategyName", strategy);
         for input in self.expect.events.keys() {
             definition = definition.kept_input(input, "Object");
@@ -117,7 +122,7 @@ impl Maker {
         let is_deep = depth >= 3 || times > 6;
         match self.below(if is_deep { 10 } else { 20 }) {
             0 | 1 => self.line(times),
-            2 => self.leaf("set", times, |_| set("V", js("1 + 1"))),
+            2 => self.at_once(times),
             3 | 4 => self.pause(times),
             5 | 6 => self.leaf("task", times, task),
             7 if !self.is_child => self.event(times),
@@ -137,15 +142,50 @@ impl Maker {
                 let branches = maker.blocks(depth, times);
                 fork("WaitAll", branches)
             }),
-            14 => if_(true, self.block(depth + 1, times)),
+            14 => self.choice(depth, times),
             15 if !self.is_child => self.own_event(times),
             16 => self.many(times),
             17 => self.diamond(times),
+            18 => self.chart(times),
             _ => {
                 let blocks: Vec<Activity> = (0..2).map(|_| self.block(depth + 1, times)).collect();
                 sequence(blocks)
             }
         }
+    }
+
+    /// Something that is done in no time.
+    fn at_once(&mut self, times: u32) -> Activity {
+        match self.below(6) {
+            0 => self.leaf("set", times, |_| set("V", js("1 + 1"))),
+            1 => self.leaf("name", times, |id| {
+                activity("Elsa.SetName").input("value", id)
+            }),
+            2 => self.leaf("correlate", times, |_| {
+                activity("Elsa.Correlate").input("correlationId", "order-1")
+            }),
+            3 => self.leaf("output", times, |_| set_output("Out", js("[1, 2]"))),
+            4 => self.leaf("script", times, |_| run_js("setVariable('V', 3)")),
+            _ => self.leaf("moment", times, |_| {
+                let long_ago = "2001-01-01T00:00:00+00:00";
+                activity("Elsa.StartAt").input("dateTime", long_ago)
+            }),
+        }
+    }
+
+    /// One way is gone, the other one is not.
+    fn choice(&mut self, depth: u32, times: u32) -> Activity {
+        if self.below(2) == 0 {
+            return if_(true, self.block(depth + 1, times));
+        }
+        self.within(|maker| {
+            let (not, so) = (maker.line(0), maker.block(depth + 1, times));
+            let cases = vec![
+                case("not", js("1 > 2"), Some(not)),
+                case("so", js("2 > 1"), Some(so)),
+            ];
+            switch("MatchFirst", cases)
+        })
     }
 
     /// Nothing in here is before or after anything else.
@@ -166,13 +206,28 @@ impl Maker {
 
     fn loop_of(&mut self, depth: u32, times: u32) -> Activity {
         self.within(|maker| {
+            let kind = maker.below(4);
+            if kind == 3 {
+                let body = maker.block(depth + 1, times);
+                return for_(1, 9, sequence([body, break_()]));
+            }
             let body = maker.block(depth + 1, 2 * times);
-            if maker.below(2) == 0 {
-                for_(1, 2, body)
-            } else {
-                for_each(object(json!([1, 2])), body)
+            match kind {
+                0 => for_(1, 2, body),
+                1 => for_each(object(json!([1, 2])), body),
+                _ => maker.counted(body),
             }
         })
+    }
+
+    /// Twice, by a variable of its own.
+    fn counted(&mut self, body: Activity) -> Activity {
+        self.next_id += 1;
+        let name = format!("N{}", self.next_id);
+        let more = set(&name, js(&format!("getVariable('{name}') + 1")));
+        let fewer_than_two = js(&format!("getVariable('{name}') < 2"));
+        let loop_ = while_(fewer_than_two, sequence([body, more]));
+        sequence([loop_]).variable(&name, "Int32", 0)
     }
 
     fn pause(&mut self, times: u32) -> Activity {
@@ -183,7 +238,11 @@ impl Maker {
         };
         let (seconds, rest) = (ms / 1_000, ms % 1_000);
         let span = format!("00:{:02}:{:02}.{rest:03}", seconds / 60, seconds % 60);
-        let pause = self.leaf("delay", times, |_| delay(&span));
+        let kind = self.below(4);
+        let pause = self.leaf("delay", times, |_| match kind {
+            0 if ms > 0 => activity("Elsa.Timer").input("interval", span.as_str()),
+            _ => delay(&span),
+        });
         if times == 1 {
             let id = format!("delay{}", self.next_id);
             self.expect.delays.insert(id, ms);
@@ -222,8 +281,12 @@ impl Maker {
             "https://shop.example/orders"
         };
         let is_background = self.below(4) == 0;
+        let kind = match self.below(8) {
+            0 if !is_flaky && !is_background => "Elsa.DownloadHttpFile",
+            _ => "Elsa.SendHttpRequest",
+        };
         self.leaf("call", times, |_| {
-            let call = activity("Elsa.SendHttpRequest").input("url", url);
+            let call = activity(kind).input("url", url);
             let call = if is_flaky {
                 call.custom("resilienceStrategy", retrying())
             } else {
@@ -274,9 +337,77 @@ impl Maker {
             )
         })
     }
+
+    /// A flowchart whose outcomes say which way it goes.
+    fn chart(&mut self, times: u32) -> Activity {
+        self.within(|maker| {
+            let [not, so, last] = [maker.line(0), maker.line(times), maker.line(times)];
+            let id = |activity: &Activity| {
+                let json: Value = activity.clone().json();
+                json["id"].as_str().unwrap_or_default().to_owned()
+            };
+            let (n, s, l) = (id(&not), id(&so), id(&last));
+            match maker.below(4) {
+                0 => {
+                    let first = maker.leaf("decision", times, |_| decision(js("2 > 1")));
+                    let f = id(&first);
+                    let edges = format!("{f}:True > {s} > {l}; {f}:False > {n}");
+                    flow(&edges, [first, so, last, not])
+                }
+                1 => {
+                    let cases = vec![
+                        case("so", js("2 > 1"), None),
+                        case("not", js("1 > 2"), None),
+                    ];
+                    let first = maker.leaf("switch", times, |_| flow_switch("MatchFirst", cases));
+                    let f = id(&first);
+                    let edges = format!("{f}:so > {s} > {l}; {f}:not > {n}");
+                    flow(&edges, [first, so, last, not])
+                }
+                2 => {
+                    maker.expect.calls += times;
+                    let first = maker.leaf("ask", times, |_| {
+                        activity("Elsa.FlowSendHttpRequest")
+                            .input("url", "https://shop.example/orders")
+                            .input("expectedStatusCodes", object(json!([200, 404])))
+                    });
+                    let f = id(&first);
+                    let edges = format!("{f}:200 > {s} > {l}; {f}:404 > {n}");
+                    flow(&edges, [first, so, last, not])
+                }
+                _ => {
+                    let names = object(json!(["so", "too"]));
+                    let first = maker.leaf("fork", times, |_| {
+                        activity("Elsa.FlowFork").input("branches", names)
+                    });
+                    let too = maker.pause(times);
+                    let meet = maker.leaf("join", times, |_| join("WaitAll"));
+                    let (f, t, m) = (id(&first), id(&too), id(&meet));
+                    let edges = format!("{f}:so > {s} > {m}; {f}:too > {t} > {m}; {m} > {l}");
+                    flow(&edges, [first, so, too, meet, last])
+                }
+            }
+        })
+    }
 }
 
 fn retrying() -> Value {
     json!({ "mode": "Expression", "expression": { "type": "Object",
         "value": "{\"maxRetryAttempts\": 3, \"delay\": \"00:00:01\", \"backoffType\": \"Constant\", \"useJitter\": false}" } })
+}
+
+#[test]
+fn every_activity_that_ends_by_itself_or_by_a_person_is_drawn() {
+    let drawn: String = (0..200)
+        .flat_map(large)
+        .map(|recipe| recipe.json.to_string())
+        .collect();
+    // Left out: what answers HTTP requests, reads a console, runs C# or Python, or goes the way that happens to be first.
+    let kinds = "BulkDispatchWorkflows Break Complete Correlate Delay DispatchWorkflow DownloadHttpFile Event \
+        ExecuteWorkflow Fault Finish FlowDecision FlowFork FlowJoin FlowSendHttpRequest FlowSwitch Flowchart For ForEach \
+        Fork If Parallel ParallelForEach PublishEvent RunJavaScript RunTask SendHttpRequest Sequence SetName SetOutput \
+        SetVariable StartAt Switch Timer While WriteLine";
+    for kind in kinds.split_whitespace() {
+        assert!(drawn.contains(&format!("\"Elsa.{kind}\"")), "{kind}");
+    }
 }
