@@ -28,6 +28,8 @@ mod newcomer;
 mod operating;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/studio.rs"]
+mod studio;
 #[path = "cli/traces.rs"]
 mod traces;
 #[path = "cli/verify.rs"]
