@@ -20,6 +20,8 @@
 mod cluster;
 #[path = "simulation/corpus.rs"]
 mod corpus;
+#[path = "simulation/drawn.rs"]
+mod drawn;
 #[path = "simulation/drivers.rs"]
 mod drivers;
 #[path = "simulation/fate.rs"]

@@ -24,7 +24,7 @@ use super::world::{Owner, World};
 pub(crate) const PATIENCE_MS: u64 = 30_000;
 
 /// How often a delivery is tried: for longer than anything goes wrong.
-pub(crate) const ATTEMPTS_MAX: u32 = 50;
+pub(crate) const ATTEMPTS_MAX: u32 = 200;
 
 /// How long a caller pauses at most before it asks again, in ms.
 const PAUSE_MS_MAX: u64 = 5_000;

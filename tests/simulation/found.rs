@@ -1,7 +1,7 @@
 //! Worlds in which something was wrong once, made as small as they could be. Each has shown a bug of the product or of
 //! the model; none may show again.
 
-use super::plan::Plan;
+use super::plan::{Menu, Plan};
 use super::run::run;
 use super::workshop::Workshop;
 
@@ -34,6 +34,10 @@ fn what_was_wrong_once_is_right() {
     let mut workshop = Workshop::new();
     for (what, plan) in FOUND {
         let plan: Plan = serde_json::from_str(plan).expect("a plan as a failing run prints it");
+        if plan.menu == Menu::Corpus && !workshop.has_corpus() {
+            eprintln!("skipped, for Elsa's workflows are not here: {what}");
+            continue;
+        }
         let outcome = run(&mut workshop, &plan, None, false);
         assert!(outcome.wrong.is_empty(), "{what}: {:#?}", outcome.wrong);
     }
