@@ -44,6 +44,8 @@ mod populate;
 mod stored;
 #[path = "fuzz/texts.rs"]
 mod texts;
+#[path = "fuzz/tokens.rs"]
+mod tokens;
 #[path = "upgrade/touch.rs"]
 mod touch;
 #[path = "exhaustive/world.rs"]
