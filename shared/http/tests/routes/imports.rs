@@ -1,12 +1,14 @@
 //! Instances that come back: what was exported continues, and what is not whole changes nothing.
 
 use axum::body::Body;
-use axum::http::Request;
 use dormouse_engine::http::{File, archive};
 use dormouse_http::HttpConfig;
 use serde_json::{Value, json};
 
-use crate::server::{Answered, Server, literal, sequence, waiting};
+use crate::server::{Server, literal, sequence, waiting};
+
+/// Elsa's address for many files.
+const IMPORT_BULK: &str = "/bulk-actions/import/workflow-instances";
 
 const IMPORT: &str = "/workflow-instances/import";
 
@@ -290,23 +292,6 @@ async fn an_instance_comes_back_only_to_the_version_it_ran() {
     }
 }
 
-async fn upload(server: &Server, files: &[(&str, Vec<u8>)]) -> Answered {
-    let mut body = Vec::new();
-    for (name, bytes) in files {
-        let head = format!(
-            "--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n"
-        );
-        body.extend(head.as_bytes());
-        body.extend(bytes);
-        body.extend(b"\r\n");
-    }
-    body.extend(b"--b--\r\n");
-    let request = Request::post("/elsa/api/bulk-actions/import/workflow-instances")
-        .header("content-type", "multipart/form-data; boundary=b")
-        .body(Body::from(body));
-    server.send(request.unwrap()).await
-}
-
 #[tokio::test]
 async fn archives_come_back_whole_or_not_at_all() {
     let (here, there) = (Server::new(), Server::new());
@@ -339,15 +324,20 @@ async fn archives_come_back_whole_or_not_at_all() {
             ("more.json", more),
         ]
     };
-    upload(&there, &files(b"{}".to_vec()))
+    there
+        .upload(IMPORT_BULK, &files(b"{}".to_vec()))
         .await
         .problem(400, "notAnExport");
     // The same one twice.
-    upload(&there, &files(third.clone()))
+    there
+        .upload(IMPORT_BULK, &files(third.clone()))
         .await
         .problem(400, "notAnExport");
     let broken = [("all.zip", zip.body[..zip.body.len() / 2].to_vec())];
-    upload(&there, &broken).await.problem(400, "notAnArchive");
+    there
+        .upload(IMPORT_BULK, &broken)
+        .await
+        .problem(400, "notAnArchive");
     let many: Vec<File> = (0..101)
         .map(|n| File {
             name: format!("{n}.json"),
@@ -355,11 +345,15 @@ async fn archives_come_back_whole_or_not_at_all() {
             ..File::default()
         })
         .collect();
-    upload(&there, &[("many.zip", archive(&many).unwrap())])
+    there
+        .upload(IMPORT_BULK, &[("many.zip", archive(&many).unwrap())])
         .await
         .problem(400, "badParameter");
     assert_eq!(count().await, 0);
-    let whole = upload(&there, &files(third.clone())[..2]).await.ok(200);
+    let whole = there
+        .upload(IMPORT_BULK, &files(third.clone())[..2])
+        .await
+        .ok(200);
     assert_eq!(whole["imported"], 3);
     assert_eq!(count().await, 3);
     // An archive may be the body itself. Now they are in use.

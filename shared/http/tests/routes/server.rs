@@ -172,6 +172,24 @@ impl Server {
         self.send(request.body(body).unwrap()).await
     }
 
+    /// Uploads files as a browser does.
+    pub(crate) async fn upload(&self, path: &str, files: &[(&str, Vec<u8>)]) -> Answered {
+        let mut body = Vec::new();
+        for (name, bytes) in files {
+            let head = format!(
+                "--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n"
+            );
+            body.extend(head.as_bytes());
+            body.extend(bytes);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--b--\r\n");
+        let request = Request::post(format!("/elsa/api{path}"))
+            .header("content-type", "multipart/form-data; boundary=b")
+            .body(Body::from(body));
+        self.send(request.unwrap()).await
+    }
+
     /// Publishes a definition.
     pub(crate) async fn publish(&self, model: Value) -> Value {
         let body = json!({ "model": model, "publish": true });

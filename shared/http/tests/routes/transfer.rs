@@ -1,29 +1,12 @@
 //! Definitions and instances as files: several at once in, and out.
 
-use axum::body::Body;
-use axum::http::Request;
 use dormouse_engine::http::{File, archive};
 use serde_json::{Value, json};
 
-use crate::server::{Answered, Server, waiting};
+use crate::server::{Server, waiting};
 
-/// Uploads files as a browser does.
-async fn upload(server: &Server, files: &[(&str, Vec<u8>)]) -> Answered {
-    let mut body = Vec::new();
-    for (name, bytes) in files {
-        let head = format!(
-            "--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n"
-        );
-        body.extend(head.as_bytes());
-        body.extend(bytes);
-        body.extend(b"\r\n");
-    }
-    body.extend(b"--b--\r\n");
-    let request = Request::post("/elsa/api/workflow-definitions/import-files")
-        .header("content-type", "multipart/form-data; boundary=b")
-        .body(Body::from(body));
-    server.send(request.unwrap()).await
-}
+/// Many definitions at once.
+const IMPORT_FILES: &str = "/workflow-definitions/import-files";
 
 fn json_of(id: &str) -> Vec<u8> {
     waiting(id).to_string().into_bytes()
@@ -46,7 +29,9 @@ async fn files_and_archives_of_definitions_become_drafts() {
         ..File::default()
     };
     let zip = archive(&[file("b"), file("c")]).unwrap();
-    let answer = upload(&server, &[("a.json", json_of("a")), ("more.zip", zip)]).await;
+    let answer = server
+        .upload(IMPORT_FILES, &[("a.json", json_of("a")), ("more.zip", zip)])
+        .await;
     assert_eq!(answer.ok(200)["count"], 3);
     assert_eq!(count(&server).await, 3);
     assert_eq!(
@@ -69,7 +54,10 @@ async fn files_and_archives_of_definitions_become_drafts() {
         .await;
     let other = Server::new();
     assert_eq!(
-        upload(&other, &[("all.zip", zip.body)]).await.ok(200)["count"],
+        other
+            .upload(IMPORT_FILES, &[("all.zip", zip.body)])
+            .await
+            .ok(200)["count"],
         3
     );
     assert_eq!(count(&other).await, 3);
@@ -78,23 +66,25 @@ async fn files_and_archives_of_definitions_become_drafts() {
 #[tokio::test]
 async fn nothing_is_imported_if_one_of_the_files_cannot_be_read() {
     let server = Server::new();
-    upload(
-        &server,
-        &[("a.json", json_of("a")), ("b.json", b"{".to_vec())],
-    )
-    .await
-    .problem(400, "notADefinition");
-    upload(
-        &server,
-        &[
-            ("a.json", json_of("a")),
-            ("b.zip", b"PK\x03\x04 nothing".to_vec()),
-        ],
-    )
-    .await
-    .problem(400, "notAnArchive");
+    server
+        .upload(
+            IMPORT_FILES,
+            &[("a.json", json_of("a")), ("b.json", b"{".to_vec())],
+        )
+        .await
+        .problem(400, "notADefinition");
+    server
+        .upload(
+            IMPORT_FILES,
+            &[
+                ("a.json", json_of("a")),
+                ("b.zip", b"PK\x03\x04 nothing".to_vec()),
+            ],
+        )
+        .await
+        .problem(400, "notAnArchive");
     assert_eq!(count(&server).await, 0);
-    assert_eq!(upload(&server, &[]).await.ok(200)["count"], 0);
+    assert_eq!(server.upload(IMPORT_FILES, &[]).await.ok(200)["count"], 0);
     let text = server
         .post("/workflow-definitions/import-files", &json!({}))
         .await;
