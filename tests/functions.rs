@@ -23,4 +23,5 @@ mod functions {
     mod messages;
     mod stage;
     mod timers;
+    mod webhooks;
 }

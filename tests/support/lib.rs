@@ -39,6 +39,7 @@ pub mod load;
 pub mod ministack;
 pub mod outcome;
 pub mod primitives;
+pub mod receiver;
 #[cfg(feature = "aws")]
 pub mod recorder;
 pub mod routes;

@@ -13,7 +13,9 @@ fn read() -> BTreeSet<&'static str> {
     let environment = Environment::of(|name| {
         asked.borrow_mut().insert(name);
         let value = match name {
-            "DORMOUSE_ARCHIVE" | "DORMOUSE_LIFECYCLE_EVENTS" => "true",
+            "DORMOUSE_ARCHIVE" | "DORMOUSE_LIFECYCLE_EVENTS" | "DORMOUSE_WEBHOOK_LIFECYCLE" => {
+                "true"
+            }
             "DORMOUSE_AUTHENTICATION" => "none",
             "DORMOUSE_TENANT_MODE" => "single",
             // A number, and a text that is good for any name.
@@ -52,6 +54,8 @@ fn what_the_template_lets_one_choose_is_what_the_code_understands() {
             let environment = Environment::of(|asked| match asked {
                 asked if asked == name => Some(choice.to_owned()),
                 "DORMOUSE_TABLE" => Some("table".to_owned()),
+                // What is told of a webhook calls for its address.
+                "DORMOUSE_WEBHOOK_URL" => Some("https://hooks.example".to_owned()),
                 _ => None,
             });
             assert!(environment.is_ok(), "{name}={choice}: {environment:?}");

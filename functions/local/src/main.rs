@@ -16,6 +16,7 @@ mod screen;
 mod server;
 mod text_table;
 mod wait;
+mod webhook;
 
 fn main() -> std::process::ExitCode {
     cli::main().into()

@@ -24,8 +24,7 @@ impl ReachArgs {
     pub(crate) fn read(&self) -> Reach {
         match (self.allow_private_egress, self.allow_egress.as_slice()) {
             (true, _) => Reach::Anywhere,
-            (false, []) => Reach::Public,
-            (false, networks) => Reach::PublicAnd(networks.into()),
+            (false, networks) => Reach::public_and(networks),
         }
     }
 }

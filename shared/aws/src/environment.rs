@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+pub use crate::variables::EnvironmentError;
+use crate::variables::Variables;
+
 /// What a deployment says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -33,6 +36,11 @@ pub struct Environment {
     pub public_url: Option<String>,
     /// How long ended instances are kept.
     pub retention: Retention,
+    /// Where task requests and lifecycle events go besides the bus. Absent: nowhere.
+    pub webhook: Option<Webhook>,
+    /// `DORMOUSE_ALLOW_EGRESS`: networks that workflows may send requests to besides public addresses, like
+    /// `10.1.0.0/16`, separated by commas.
+    pub allow_egress: Vec<String>,
     /// Who may ask. Absent: nobody has said it, and nobody is let in.
     pub authentication: Option<Authentication>,
 }
@@ -52,6 +60,24 @@ pub struct Queues {
     pub schedule_role_arn: String,
     /// `DORMOUSE_SCHEDULE_DLQ_ARN`: where schedules go that could not be sent. Absent: they are dropped.
     pub schedule_dead_letter_arn: Option<String>,
+}
+
+/// An address that takes task requests and lifecycle events as signed messages.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// `DORMOUSE_WEBHOOK_URL`
+    pub url: String,
+    /// `DORMOUSE_WEBHOOK_SECRET`: what they are signed with.
+    pub secret: Option<String>,
+    /// `DORMOUSE_WEBHOOK_LIFECYCLE` (`true`): whether it hears when instances start, suspend and end.
+    pub hears_lifecycle: bool,
+}
+
+impl fmt::Debug for Webhook {
+    /// Without what is secret in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook").finish_non_exhaustive()
+    }
 }
 
 /// How long ended instances are kept, in days; 0: for ever.
@@ -82,80 +108,7 @@ pub struct Authentication {
     pub has_many_tenants: bool,
 }
 
-/// Why the environment cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EnvironmentError {
-    /// A variable that is needed is not set.
-    #[error("the environment variable {name} is not set: {why}")]
-    Missing {
-        /// The variable.
-        name: &'static str,
-        /// What it is for.
-        why: &'static str,
-    },
-    /// A variable says what nobody understands.
-    #[error("the environment variable {name} is `{value}`; it takes {takes}")]
-    Wrong {
-        /// The variable.
-        name: &'static str,
-        /// What it says.
-        value: String,
-        /// What it may say.
-        takes: &'static str,
-    },
-}
-
-/// The variables, each read by its name. An empty one counts as absent.
-struct Variables<F>(F);
-
 impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
-    fn text(&self, name: &'static str) -> Option<String> {
-        let value = (self.0)(name)?;
-        let value = value.trim();
-        (!value.is_empty()).then(|| value.to_owned())
-    }
-
-    fn needed(&self, name: &'static str, why: &'static str) -> Result<String, EnvironmentError> {
-        self.text(name)
-            .ok_or(EnvironmentError::Missing { name, why })
-    }
-
-    fn flag(&self, name: &'static str) -> Result<bool, EnvironmentError> {
-        self.one_of(name, &[("false", false), ("true", true)], "true or false")
-    }
-
-    fn days(&self, name: &'static str) -> Result<u32, EnvironmentError> {
-        let Some(value) = self.text(name) else {
-            return Ok(0);
-        };
-        let takes = "a whole number of days; 0 keeps for ever";
-        value
-            .parse()
-            .map_err(|_| EnvironmentError::Wrong { name, value, takes })
-    }
-
-    /// The meaning of one of a few words; the first one's if it is absent.
-    fn one_of<T: Copy + Default>(
-        &self,
-        name: &'static str,
-        words: &[(&str, T)],
-        takes: &'static str,
-    ) -> Result<T, EnvironmentError> {
-        let Some(value) = self.text(name) else {
-            return Ok(words
-                .first()
-                .map(|(_, meaning)| *meaning)
-                .unwrap_or_default());
-        };
-        let found = words
-            .iter()
-            .find(|(word, _)| word.eq_ignore_ascii_case(&value));
-        match found {
-            Some((_, meaning)) => Ok(*meaning),
-            None => Err(EnvironmentError::Wrong { name, value, takes }),
-        }
-    }
-
     fn queues(&self) -> Result<Queues, EnvironmentError> {
         let why = "queues and schedules are named together, all of them or none";
         Ok(Queues {
@@ -166,6 +119,23 @@ impl<F: Fn(&'static str) -> Option<String>> Variables<F> {
             schedule_role_arn: self.needed("DORMOUSE_SCHEDULE_ROLE_ARN", why)?,
             schedule_dead_letter_arn: self.text("DORMOUSE_SCHEDULE_DLQ_ARN"),
         })
+    }
+
+    fn webhook(&self) -> Result<Option<Webhook>, EnvironmentError> {
+        let hears_lifecycle = self.flag("DORMOUSE_WEBHOOK_LIFECYCLE")?;
+        let secret = self.text("DORMOUSE_WEBHOOK_SECRET");
+        match self.text("DORMOUSE_WEBHOOK_URL") {
+            Some(url) => Ok(Some(Webhook {
+                url,
+                secret,
+                hears_lifecycle,
+            })),
+            None if hears_lifecycle => Err(EnvironmentError::Missing {
+                name: "DORMOUSE_WEBHOOK_URL",
+                why: "DORMOUSE_WEBHOOK_LIFECYCLE says that it is to hear of instances",
+            }),
+            None => Ok(None),
+        }
     }
 
     fn authentication(&self) -> Result<Option<Authentication>, EnvironmentError> {
@@ -252,6 +222,8 @@ impl Environment {
                 cancelled_days: variables.days("DORMOUSE_RETAIN_CANCELLED_DAYS")?,
                 archives: variables.flag("DORMOUSE_ARCHIVE")?,
             },
+            webhook: variables.webhook()?,
+            allow_egress: variables.list("DORMOUSE_ALLOW_EGRESS"),
             authentication: variables.authentication()?,
         })
     }
@@ -297,12 +269,13 @@ impl fmt::Display for Environment {
         let has = |what: &'static str, is: bool| if is { what } else { "" };
         write!(
             f,
-            "table {}{}{}{}{}",
+            "table {}{}{}{}{}{}",
             self.table,
             has(", bucket", self.bucket.is_some()),
             has(", queues", self.queues.is_some()),
             has(", topic", self.topic_arn.is_some()),
             has(", bus", self.bus_name.is_some()),
+            has(", webhook", self.webhook.is_some()),
         )
     }
 }
@@ -361,6 +334,7 @@ mod tests {
             ("DORMOUSE_ARCHIVE", "perhaps", "true or false"),
             ("DORMOUSE_RETAIN_FINISHED_DAYS", "-1", "whole number"),
             ("DORMOUSE_TENANT_MODE", "both", "single or multi"),
+            ("DORMOUSE_WEBHOOK_LIFECYCLE", "some", "true or false"),
             ("DORMOUSE_AUTHENTICATION", "apiKeys,magic", "jwt"),
         ] {
             let said = said(&[table, (name, value)]);
@@ -383,5 +357,36 @@ mod tests {
         let authentication = environment.needed_authentication().unwrap();
         assert_eq!(authentication.ways, ["apiKeys", "jwt"]);
         assert!(authentication.has_many_tenants);
+    }
+    #[test]
+    fn a_webhook_is_an_address_and_what_goes_with_it() {
+        let table = ("DORMOUSE_TABLE", "t");
+        let url = ("DORMOUSE_WEBHOOK_URL", "https://hooks.example");
+        let secret = ("DORMOUSE_WEBHOOK_SECRET", "whsec_MfKQ");
+        let lifecycle = ("DORMOUSE_WEBHOOK_LIFECYCLE", "true");
+        let environment = of(&[table, url, secret, lifecycle]).unwrap();
+        let webhook = environment.webhook.clone().unwrap();
+        assert_eq!(webhook.url, "https://hooks.example");
+        assert_eq!(webhook.secret.as_deref(), Some("whsec_MfKQ"));
+        assert!(webhook.hears_lifecycle);
+        let shown = format!("{environment} {environment:?}");
+        assert!(!shown.contains("MfKQ"), "{shown}");
+        // Whoever reads it says what is wrong with an address or a secret.
+        assert_eq!(of(&[table, url]).unwrap().webhook.unwrap().secret, None);
+        assert_eq!(of(&[table, secret]).unwrap().webhook, None);
+        assert!(said(&[table, lifecycle]).contains("DORMOUSE_WEBHOOK_URL is not set"));
+    }
+
+    #[test]
+    fn networks_are_a_list() {
+        let networks = |text| {
+            let pairs = [("DORMOUSE_TABLE", "t"), ("DORMOUSE_ALLOW_EGRESS", text)];
+            of(&pairs).unwrap().allow_egress
+        };
+        assert_eq!(
+            networks("10.1.0.0/16, fd00::/8,"),
+            ["10.1.0.0/16", "fd00::/8"]
+        );
+        assert!(networks(" ").is_empty());
     }
 }

@@ -28,6 +28,7 @@ pub mod sns_broadcast;
 pub mod sqs_poller;
 #[cfg(feature = "messages")]
 pub mod sqs_queue;
+mod variables;
 
 #[cfg(feature = "messages")]
 pub use error::CallError;

@@ -30,6 +30,15 @@ pub enum Reach {
 }
 
 impl Reach {
+    /// Public addresses, and these networks.
+    #[must_use]
+    pub fn public_and(networks: &[Network]) -> Self {
+        match networks {
+            [] => Self::Public,
+            networks => Self::PublicAnd(networks.into()),
+        }
+    }
+
     /// Whether a connection to the address may be made.
     #[must_use]
     pub fn allows(&self, address: IpAddr) -> bool {

@@ -293,7 +293,7 @@ fn secure(resolver: GuardedResolver) -> Secure {
 
 fn refusal(host: &str) -> String {
     format!(
-        "requests to `{host}` are not allowed, because it is not a public address; an operator can allow them with --allow-egress or --allow-private-egress"
+        "requests to `{host}` are not allowed, because it is not a public address; an operator can allow them with --allow-egress, DORMOUSE_ALLOW_EGRESS or --allow-private-egress"
     )
 }
 

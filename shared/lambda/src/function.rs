@@ -7,14 +7,15 @@ use dormouse_aws::config::AwsConfig;
 use dormouse_aws::deployment::{Deployment, Messaging};
 use dormouse_aws::environment::{self, Environment, EnvironmentError};
 use dormouse_aws::node_queue::NodeQueues;
-use dormouse_egress::{Egress, EgressConfig, Reach};
+use dormouse_egress::{Egress, EgressConfig, Network, NotANetwork, Reach};
 use dormouse_embedded::{SystemClock, TokioBackground};
 use dormouse_engine::time::Timestamp;
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::identity::{Authentication, BadAuthentication, JwtSettings};
-use dormouse_runtime::port::{Clock, Ports};
+use dormouse_runtime::port::{Bus, Clock, HttpCaller, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig, RuntimeError};
 use dormouse_telemetry::{CloudWatchLines, Collector, LogFormat, Spans, begin_log};
+use dormouse_webhook::{BadWebhook, TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 use tracing::level_filters::LevelFilter;
@@ -25,6 +26,9 @@ const LONGEST_MS: i64 = 15 * 60_000;
 /// What is kept back of an invocation for the last commit and the answer, in ms; a quarter of what is left, if that
 /// is less.
 const RESERVE_MS: i64 = 2_000;
+
+/// What is kept back besides where what a commit tells waits for a webhook's answer, in ms.
+const WEBHOOK_MS: i64 = dormouse_webhook::ANSWER_MS.cast_signed();
 
 /// After this time a request is answered that asks for more, in ms: HTTP APIs wait for 30 s.
 const REQUEST_MS: i64 = 25_000;
@@ -47,6 +51,8 @@ pub struct Function {
     /// The use cases. [`Function::runtime`] bounds them by an invocation's end.
     unbounded: Runtime,
     kind: Kind,
+    /// What is kept back of an invocation, in ms.
+    reserve_ms: i64,
     authentication: Authentication,
     messaging: Messaging,
     metrics: Arc<CloudWatchLines>,
@@ -65,6 +71,19 @@ pub enum StartError {
     /// It is not clear who may call the API.
     #[error("the DORMOUSE_AUTHENTICATION and DORMOUSE_JWT variables do not go together: {0}")]
     Authentication(#[from] BadAuthentication),
+    /// Nothing can be sent to the webhook.
+    #[error("DORMOUSE_WEBHOOK_URL or DORMOUSE_WEBHOOK_SECRET is wrong: {0}")]
+    Webhook(#[from] BadWebhook),
+    /// A network is none.
+    #[error(
+        "DORMOUSE_ALLOW_EGRESS names networks, separated by commas, and `{text}` is none: {source}"
+    )]
+    Network {
+        /// What it says.
+        text: String,
+        /// What it may say.
+        source: NotANetwork,
+    },
     /// The system is not as it must be.
     #[error("the process cannot begin: {0}")]
     Process(#[source] std::io::Error),
@@ -90,16 +109,20 @@ impl Function {
             Kind::Messages => Authentication::closed(),
         };
         let spans = spans(&environment, name);
-        let metrics = CloudWatchLines::new(environment.metrics_namespace, name);
+        let metrics = CloudWatchLines::new(environment.metrics_namespace.clone(), name);
         let metrics = Arc::new(metrics);
         let node = format!("{name}-{:08x}", clock.random() >> 32);
+        let reach = reach(&environment)?;
+        let http_caller: Arc<dyn HttpCaller> = Arc::new(Egress::new(EgressConfig::new(reach)));
+        let webhook = webhook(&environment, &http_caller, &clock)?;
+        let reserve_ms = RESERVE_MS + webhook.as_ref().map_or(0, |_| WEBHOOK_MS);
         let ports = Ports {
             clock,
             background: Arc::new(TokioBackground::new(Handle::current())),
             scheduler: Arc::new(messaging.scheduler.clone()),
-            http_caller: Arc::new(Egress::new(EgressConfig::new(Reach::Public))),
+            http_caller,
             queue: Some(Arc::new(messaging.resume.clone())),
-            bus: deployment.bus_port(),
+            bus: TwoBuses::of(deployment.bus_port(), webhook),
             broadcast: deployment.broadcast_port(),
             observer: spans.clone().map(|spans| spans as _),
             metrics: Some(Arc::clone(&metrics) as _),
@@ -109,6 +132,7 @@ impl Function {
         Ok(Self {
             unbounded,
             kind,
+            reserve_ms,
             authentication,
             messaging,
             metrics,
@@ -152,7 +176,8 @@ impl Function {
     pub fn runtime(&self, deadline_ms: u64) -> Runtime {
         let now = self.unbounded.ports().clock.now();
         let deadline = i64::try_from(deadline_ms).unwrap_or(i64::MAX);
-        Runtime::until(&self.unbounded, ends(self.kind, now, deadline))
+        let ends = ends(self.kind, now, deadline, self.reserve_ms);
+        Runtime::until(&self.unbounded, ends)
     }
 
     /// Who is let in.
@@ -204,6 +229,34 @@ fn spans(environment: &Environment, name: &str) -> Option<Arc<Spans>> {
     Some(Arc::new(Spans::new(collector, Arc::new(caller))))
 }
 
+/// How far the requests of workflows may reach.
+fn reach(environment: &Environment) -> Result<Reach, StartError> {
+    let read = |text: &String| {
+        text.parse().map_err(|source| StartError::Network {
+            text: text.clone(),
+            source,
+        })
+    };
+    let networks = environment.allow_egress.iter().map(read);
+    let networks: Vec<Network> = networks.collect::<Result<_, _>>()?;
+    Ok(Reach::public_and(&networks))
+}
+
+/// The webhook, which is behind the same guard as what workflows ask for.
+fn webhook(
+    environment: &Environment,
+    caller: &Arc<dyn HttpCaller>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<dyn Bus>>, BadWebhook> {
+    let Some(said) = &environment.webhook else {
+        return Ok(None);
+    };
+    let secret = said.secret.as_deref().unwrap_or_default();
+    let webhook = Webhook::new(&said.url, secret, said.hears_lifecycle)?;
+    let bus = WebhookBus::new(webhook, Arc::clone(caller), Arc::clone(clock));
+    Ok(Some(Arc::new(bus)))
+}
+
 /// The level of a word; `info` if it is none.
 pub(crate) fn level(word: &str) -> LevelFilter {
     word.parse().unwrap_or(LevelFilter::INFO)
@@ -227,9 +280,9 @@ fn authentication(said: &environment::Authentication) -> Result<Authentication, 
 }
 
 /// When the work of an invocation must end.
-fn ends(kind: Kind, now: Timestamp, deadline_ms: i64) -> Timestamp {
+fn ends(kind: Kind, now: Timestamp, deadline_ms: i64, reserve_ms: i64) -> Timestamp {
     let left_ms = (deadline_ms - now.0).clamp(0, LONGEST_MS);
-    let work_ms = left_ms - RESERVE_MS.min(left_ms / 4);
+    let work_ms = left_ms - reserve_ms.min(left_ms / 4);
     now.plus_ms(match kind {
         Kind::Requests => work_ms.min(REQUEST_MS),
         Kind::Messages => work_ms,
@@ -254,12 +307,15 @@ mod tests {
     #[test]
     fn work_ends_before_lambda_ends_it() {
         let now = Timestamp(1_000_000);
-        let after = |kind, left_ms| ends(kind, now, now.0 + left_ms).0 - now.0;
+        let after = |kind, left_ms| ends(kind, now, now.0 + left_ms, RESERVE_MS).0 - now.0;
         assert_eq!(after(Kind::Messages, 60_000), 58_000);
         assert_eq!(after(Kind::Messages, 4_000), 3_000);
         assert_eq!(after(Kind::Messages, -5), 0);
         assert_eq!(after(Kind::Requests, 20_000), 18_000);
         assert_eq!(after(Kind::Requests, 900_000), 25_000);
         assert_eq!(after(Kind::Messages, i64::MAX / 2), 898_000);
+        let reserve_ms = RESERVE_MS + WEBHOOK_MS;
+        let ends = ends(Kind::Requests, now, now.0 + 29_000, reserve_ms);
+        assert_eq!(ends.0 - now.0, 22_000);
     }
 }

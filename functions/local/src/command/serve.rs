@@ -20,9 +20,10 @@ use crate::reach::ReachArgs;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
-    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, StudioArgs,
-    WebhookArgs, address, pages, prepare_credentials, stop_signal,
+    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, StudioArgs, address,
+    pages, prepare_credentials, stop_signal,
 };
+use crate::webhook::WebhookArgs;
 
 /// How long a drain waits for requests that were accepted before, in seconds.
 const REQUESTS_S: u64 = 30;

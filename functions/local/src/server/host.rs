@@ -11,13 +11,13 @@ use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Broadcast, Clock, HttpCaller, Metrics, Observer, Ports};
 use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig};
 use dormouse_telemetry::{Collector, Registry};
+use dormouse_webhook::{TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::storage::{Place, Storage};
 use super::traces;
-use super::webhook_bus::{Webhook, WebhookBus};
 use crate::failure::Failure;
 
 /// How often nodes look whether there is a pause where a read costs nothing, in ms.
@@ -36,7 +36,7 @@ pub(crate) struct HostConfig {
     pub(crate) reach: Reach,
     /// How long ended instances are kept.
     pub(crate) retention: Retention,
-    /// Where task requests and lifecycle events go. `None`: to the bus that the deployment names, if there is one.
+    /// Where task requests and lifecycle events go, besides the bus that the deployment names, if there is one.
     pub(crate) webhook: Option<Webhook>,
     /// Who hears what workflows write and do.
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -92,7 +92,7 @@ impl Host {
             if let Some(webhook) = config.webhook.clone() {
                 let caller = Arc::clone(&caller) as Arc<dyn HttpCaller>;
                 let bus = WebhookBus::new(webhook, caller, Arc::clone(&clock));
-                ports.bus = Some(Arc::new(bus));
+                ports.bus = TwoBuses::of(ports.bus, Some(Arc::new(bus)));
             }
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = storage.lease_ms;

@@ -13,7 +13,6 @@ mod remote;
 mod signal;
 mod storage;
 mod traces;
-mod webhook_bus;
 
 pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
@@ -22,4 +21,3 @@ pub(crate) use listener::{Listeners, address};
 pub(crate) use pages::{StudioArgs, pages};
 pub(crate) use signal::{Stop, stop_signal};
 pub(crate) use storage::{Place, Storage, open_store};
-pub(crate) use webhook_bus::WebhookArgs;

@@ -1,5 +1,5 @@
-//! The bus port as a webhook: task requests and lifecycle events as requests to one address, signed as "Standard Webhooks"
-//! has it. One that is not taken stays in the outbox and comes again under the same id; in the end it is a dead letter.
+//! What is sent, and what counts as taken. What is not taken stays in the outbox and comes again under the same id; in
+//! the end it is a dead letter.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,67 +11,16 @@ use dormouse_runtime::port::{Bus, Clock, HttpCaller, LifecycleEvent, PortError, 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::webhook::Webhook;
 
 /// How long the receiver may take, in ms. A sweep waits for it too, so it is short.
-const ANSWER_MS: u64 = 5_000;
+pub const ANSWER_MS: u64 = 5_000;
 
 /// What a task request is called, as in Elsa.
 const RUN_TASK: &str = "RunTask";
 
-/// Where events go, as the command line says it.
-#[derive(Debug, clap::Args)]
-pub(crate) struct WebhookArgs {
-    /// Where task requests go, as signed webhooks
-    #[arg(long, value_name = "URL", env = "DORMOUSE_WEBHOOK_URL")]
-    webhook_url: Option<String>,
-    /// What webhooks are signed with: `whsec_` and 24 to 64 bytes in base64
-    #[arg(
-        long,
-        value_name = "SECRET",
-        env = "DORMOUSE_WEBHOOK_SECRET",
-        hide_env_values = true
-    )]
-    webhook_secret: Option<String>,
-    /// Send webhooks too when instances start, suspend and end. Costs a second write for each
-    #[arg(long, requires = "webhook_url")]
-    webhook_lifecycle: bool,
-}
-
-impl WebhookArgs {
-    /// The address, if there is one and it can be signed for.
-    pub(crate) fn read(&self) -> Result<Option<Webhook>, Failure> {
-        let Some(url) = self.webhook_url.clone().filter(|url| !url.is_empty()) else {
-            return Ok(None);
-        };
-        let secret = self.webhook_secret.clone().unwrap_or_default();
-        if webhook::sign(&secret, "", 0, b"").is_none() {
-            let message = "webhooks are signed, and there is no secret to sign them with";
-            return Err(
-                Failure::new(Exit::BadInput, "badWebhookSecret", message).help(
-                    "give one with --webhook-secret or DORMOUSE_WEBHOOK_SECRET: `whsec_` and 24 to 64 random bytes in base64",
-                ),
-            );
-        }
-        Ok(Some(Webhook {
-            url,
-            secret,
-            hears_lifecycle: self.webhook_lifecycle,
-        }))
-    }
-}
-
-/// An address that takes events.
-#[derive(Clone)]
-pub(crate) struct Webhook {
-    url: String,
-    secret: String,
-    hears_lifecycle: bool,
-}
-
 /// The address as the bus port.
-pub(super) struct WebhookBus {
+pub struct WebhookBus {
     webhook: Webhook,
     caller: Arc<dyn HttpCaller>,
     clock: Arc<dyn Clock>,
@@ -90,11 +39,9 @@ impl fmt::Display for NotTaken {
 impl std::error::Error for NotTaken {}
 
 impl WebhookBus {
-    pub(super) fn new(
-        webhook: Webhook,
-        caller: Arc<dyn HttpCaller>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    /// An address, what makes requests to it, and what says when they are made.
+    #[must_use]
+    pub fn new(webhook: Webhook, caller: Arc<dyn HttpCaller>, clock: Arc<dyn Clock>) -> Self {
         Self {
             webhook,
             caller,
@@ -131,6 +78,7 @@ impl WebhookBus {
             Answer::TimedOut => "there was no answer in time".to_owned(),
             Answer::Executed { .. } | Answer::Found => "the answer is not one of HTTP".to_owned(),
         };
+        tracing::warn!(id, why, "a webhook was not taken");
         Err(NotTaken(why).into())
     }
 }
