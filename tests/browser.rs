@@ -115,6 +115,14 @@ fn a_person_answers_by_a_link_and_another_one_sees_it_end() {
 }
 
 #[test]
+fn a_person_pauses_all_workflows_and_lets_them_go_on() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("pause.mjs", &server, &browser);
+}
+
+#[test]
 fn a_phone_shows_every_page() {
     let Some(browser) = browser() else { return };
     let data = folder();

@@ -47,11 +47,12 @@ impl Failure {
         let message = text("detail")
             .or(text("title"))
             .map_or_else(|| format!("the server answered {status}"), str::to_owned);
-        Self::new(
-            Exit::of_status(status),
-            text("code").unwrap_or("refused"),
-            message,
-        )
+        let code = text("code").unwrap_or("refused");
+        let failure = Self::new(Exit::of_status(status), code, message);
+        match code {
+            "paused" => failure.help("to end the pause: dormouse unpause"),
+            _ => failure,
+        }
     }
 
     /// A use case that failed in this process.

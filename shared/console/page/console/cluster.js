@@ -2,8 +2,8 @@
 // and deleted afterwards. `dormouse verify` does more, with failures on purpose.
 
 import { about, api } from "./session.js";
-import { h, table, few, whole, action, moment, pill } from "./dom.js";
-import { metrics, rows } from "./data.js";
+import { h, table, few, whole, action, pill } from "./dom.js";
+import { metrics, pauseState, pauseWords } from "./data.js";
 
 const SHOWN = [
   ["dormouse_instances_started_total", "instances started"], ["dormouse_instances_completed_total", "finished"],
@@ -90,34 +90,34 @@ async function run(place) {
   }
 }
 
-/** Whether workflows are paused, and the button that changes it. Nothing for those who may not know. */
-async function paused() {
-  const { state } = await api("GET", "/admin/workflow-runtime/status").catch(() => ({}));
+/** Whether workflows run, and the button that changes it. Nothing for those who may not know. */
+function running(state) {
   if (!state) return "";
   const to = async (what, body) => {
     await api("POST", `/admin/workflow-runtime/${what}`, body);
-    place.replaceWith(await paused());
+    dispatchEvent(new HashChangeEvent("hashchange"));
   };
-  const told = state.pausedAt
-    ? [pill("Suspended"), ` paused since ${moment(state.pausedAt).textContent} by ${state.pauseRequestedBy}${state.pauseReasonText ? `: ${state.pauseReasonText}` : ""}`]
-    : ["start and go on"];
-  const button = state.pausedAt ? action("Go on", () => to("resume")) : action("Pause", () => to("pause", { reason: prompt("What for?") ?? "" }));
-  const place = h("dd", { "data-pause": "" }, told, " ", button);
-  return place;
+  const ask = async () => {
+    const reason = prompt("Keep every workflow of this deployment from starting and going on, until somebody ends it?\n\nWhat for:");
+    if (reason !== null) await to("pause", { reason });
+  };
+  return [h("dt", {}, "Workflows"), h("dd", { "data-pause": "" }, state.pausedAt
+    ? [pauseWords(state), " ", action("Go on", () => to("resume"))]
+    : [h("span", { class: "good" }, "running"), " ", action("Pause", ask)])];
 }
 
 export async function cluster() {
-  const [server, numbers, ready, pausing] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false), paused()]);
-  const place = h("div", {}, h("p", { class: "soft" }, "Small workflows are run on whatever nodes answer at this address, and deleted afterwards."));
+  const [server, numbers, ready, pausing] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false), pauseState()]);
+  const place = h("div", {}, h("p", { class: "soft" }, pausing?.pausedAt ? "The checks run small workflows, and nothing runs during the pause." : "Small workflows are run on whatever nodes answer at this address, and deleted afterwards."));
   return [
     h("h1", {}, "Cluster"),
     h("dl", { class: "facts" },
       h("dt", {}, "This node"), h("dd", { class: ready ? "good" : "bad" }, ready ? "ready" : "not ready"),
-      pausing ? [h("dt", {}, "Workflows"), pausing] : "",
+      running(pausing),
       server.version ? [h("dt", {}, "Version"), h("dd", {}, server.version)] : "",
       server.nodes ? [h("dt", {}, "Nodes here"), h("dd", {}, server.nodes.join(", "))] : "",
       h("dt", {}, "Studio"), h("dd", {}, server.studio ? `@elsa-workflows/elsa-studio-wasm ${server.studio}` : ["not installed: ", h("code", {}, "dormouse studio install")])),
-    h("div", { class: "tools" }, h("h2", {}, "Checks"), h("span", { class: "end" }, action("Check now", () => run(place), { class: "main" }))),
+    h("div", { class: "tools" }, h("h2", {}, "Checks"), h("span", { class: "end" }, action("Check now", () => run(place), { class: "main", disabled: Boolean(pausing?.pausedAt) }))),
     place,
     h("h2", {}, "Since this node began"),
     h("div", { class: "cards" }, SHOWN.filter(([name]) => name in numbers).map(([name, shown]) => h("div", { class: "card" }, h("b", {}, numbers[name].toLocaleString("en")), h("span", {}, shown)))),

@@ -1,6 +1,7 @@
 // What several pages read from the API.
 
 import { api, token } from "./session.js";
+import { h, moment } from "./dom.js";
 
 /** How many instances match, as text: "10,000+" where counting ended. */
 export async function count(filter) {
@@ -20,6 +21,12 @@ export async function metrics() {
   }
   return numbers;
 }
+
+/** Whether workflows are paused, by whom and since when. `undefined` for those who may not know. */
+export const pauseState = () => api("GET", "/admin/workflow-runtime/status").then(({ state }) => state, () => undefined);
+
+/** What there is to say of a pause. */
+export const pauseWords = (state) => [h("span", { class: "pill wait" }, "Paused"), " since ", moment(state.pausedAt), ` by ${state.pauseRequestedBy}${state.pauseReasonText ? `: ${state.pauseReasonText}` : ""}`];
 
 export const rows = (items, row) => items.map(row);
 

@@ -28,7 +28,11 @@ export async function instance(id) {
     h("h1", {}, found.name || found.definitionId, " ", pill(found.subStatus)),
     h("div", { class: "tools" },
       h("a", { href: studio }, "Open in Studio"),
-      !isOver && action("Cancel", async () => { await api("POST", `/cancel/workflow-instances/${encodeURIComponent(id)}`); again(); }, { class: "danger" }),
+      !isOver && action("Cancel", async () => {
+        if (!confirm("Cancel this instance? It never goes on after that.")) return;
+        await api("POST", `/cancel/workflow-instances/${encodeURIComponent(id)}`);
+        again();
+      }, { class: "danger" }),
       isOver && action("Delete", async () => {
         if (!confirm("Delete this instance and its journal?")) return;
         await api("DELETE", path);

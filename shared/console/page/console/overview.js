@@ -2,7 +2,7 @@
 
 import { api, about } from "./session.js";
 import { h, link, moment, pill, table, few, whole } from "./dom.js";
-import { count, metrics, rows } from "./data.js";
+import { count, metrics, pauseState, pauseWords, rows } from "./data.js";
 
 /** What a burst on AWS is, at the prices of the build: an invocation, a lease, a commit, a read. */
 function cost(prices, numbers) {
@@ -11,14 +11,14 @@ function cost(prices, numbers) {
   const told = (bursts / 1e6) * prices.perMillionBursts;
   return [
     h("h2", {}, "What it costs"),
-    h("p", {}, `Since this node began: ${bursts.toLocaleString("en")} bursts. On AWS they would have cost about $${told.toFixed(told < 1 ? 4 : 2)} `,
+    h("p", {}, `Since this node began: ${bursts.toLocaleString("en")} ${bursts === 1 ? "burst" : "bursts"}. On AWS that would have cost ${told < 0.01 ? "less than a cent" : `about $${told.toFixed(2)}`} `,
       h("span", { class: "soft" }, `($${prices.perMillionBursts.toFixed(2)} a million, prices of ${prices.date}); what waits costs nothing. `),
       "For one workflow: ", h("code", {}, "dormouse cost FILE"), "."),
   ];
 }
 
 export async function overview() {
-  const [running, waiting, faulted, finished, letters, recent, numbers, server] = await Promise.all([
+  const [running, waiting, faulted, finished, letters, recent, numbers, server, pausing] = await Promise.all([
     count({ subStatuses: ["Executing", "Pending"] }),
     count({ subStatuses: ["Suspended"] }),
     count({ subStatuses: ["Faulted"] }),
@@ -27,11 +27,13 @@ export async function overview() {
     api("POST", "/workflow-instances", { page: 0, pageSize: 10 }),
     metrics(),
     about(),
+    pauseState(),
   ]);
   const card = (href, number, name, colour) => h("a", { class: "card", href: `/#/${href}` }, h("b", { class: colour }, number), h("span", {}, name));
   const isQuiet = recent.items.length === 0;
   return [
     h("h1", {}, "Overview"),
+    pausing?.pausedAt ? h("p", { class: "notice", role: "status" }, pauseWords(pausing), ". Nothing starts or goes on until it is ended: ", link("cluster", "Cluster")) : "",
     h("div", { class: "cards" },
       card("instances?status=Executing", running, "running now", "good"),
       card("instances?status=Suspended", waiting, "waiting", "wait"),

@@ -1,0 +1,43 @@
+// Workflows are paused and go on, at the button: what waits is there afterwards, and every page says why nothing goes on.
+
+import { strict as assert } from "node:assert";
+import { api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+
+const page = await arrive();
+const isPaused = async () => Boolean((await api("GET", "/admin/workflow-runtime/status")).state.pausedAt);
+const subStatus = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus;
+await publish("late", [{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:03") }]);
+
+await open(page, "/");
+await page.keyboard.press("6");
+await page.getByRole("heading", { name: "Cluster" }).waitFor();
+// Whoever thinks better of it has changed nothing.
+page.once("dialog", (dialog) => dialog.dismiss());
+await page.getByRole("button", { name: "Pause" }).click();
+assert.equal(await isPaused(), false);
+
+const { workflowInstanceId: id } = await api("POST", "/workflow-definitions/late/dispatch", {});
+await until("the instance waits", async () => (await subStatus(id)) === "Suspended");
+page.once("dialog", (dialog) => dialog.accept("moving house"));
+await page.getByRole("button", { name: "Pause" }).click();
+await page.getByText("by admin: moving house").waitFor();
+await shoot(page, "paused");
+assert.equal(await isPaused(), true);
+assert.equal(await page.getByRole("button", { name: "Check now" }).isEnabled(), false);
+const refused = await api("POST", "/workflow-instances", { definitionId: "late" }).catch((error) => error.message);
+assert.match(String(refused), /503.*paused since/);
+
+await page.keyboard.press("1");
+await page.getByRole("status").getByText("moving house").waitFor();
+await shoot(page, "overview");
+// Its time comes and goes.
+await new Promise((done) => setTimeout(done, 4_000));
+assert.equal(await subStatus(id), "Suspended");
+
+await page.getByRole("status").getByRole("link", { name: "Cluster" }).click();
+await page.getByRole("button", { name: "Go on" }).click();
+await page.getByRole("button", { name: "Pause" }).waitFor();
+await shoot(page, "running");
+await until("the instance goes on", async () => (await subStatus(id)) === "Finished");
+assert.equal(await isPaused(), false);
+await leave(page);
