@@ -120,9 +120,8 @@ impl Ministack {
     pub fn kill_command(&self, end: &str) -> String {
         let endpoint = &self.functions_endpoint;
         format!(
-            "killed=no; for node in /proc/[0-9]*; do \
-             if grep -zqx 'AWS_ENDPOINT_URL={endpoint}' $node/environ 2>/dev/null && \
-             grep -zqx 'AWS_LAMBDA_FUNCTION_NAME=.*{end}' $node/environ 2>/dev/null && \
+            "killed=no; for node in $(grep -lzx 'AWS_ENDPOINT_URL={endpoint}' /proc/[0-9]*/environ 2>/dev/null); do \
+             if grep -zqx 'AWS_LAMBDA_FUNCTION_NAME=.*{end}' $node 2>/dev/null && node=${{node%/environ}} && \
              kill -KILL ${{node#/proc/}}; then killed=yes; fi; done; test $killed = yes"
         )
     }

@@ -1,5 +1,7 @@
 //! A node is killed while timers run: others fire them, once each.
 
+use std::time::Instant;
+
 use super::check::{Verdict, shell};
 use super::cluster::{Cluster, delay, note};
 use super::timers::fired_once;
@@ -8,9 +10,20 @@ use crate::failure::Failure;
 
 const TIMERS: usize = 20;
 
+/// How long a timer runs at least, in seconds, and at most.
+const RUNS_S: (u64, u64) = (4, 50);
+
 pub(super) async fn check(cluster: &Cluster, kill: &str) -> Result<Verdict, Failure> {
-    let activities = [delay("wait", "00:00:04"), note("after")];
-    let definition = cluster.publish(0, "failover", &activities).await?;
+    let publish = async |runs_s: u64| {
+        let activities = [delay("wait", &format!("00:00:{runs_s:02}")), note("after")];
+        cluster.publish(0, "failover", &activities).await
+    };
+    // The timers must run still when the last one is set, however slow the nodes are: a start takes no longer than a
+    // publish.
+    let begin = Instant::now();
+    publish(RUNS_S.0).await?;
+    let starts_s = begin.elapsed().as_secs_f64() * TIMERS as f64;
+    let definition = publish((RUNS_S.0 + starts_s.ceil() as u64).min(RUNS_S.1)).await?;
     let mut instances = Vec::new();
     for number in 0..TIMERS {
         let started = cluster.start(number, &definition, None).await?;
