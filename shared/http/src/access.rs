@@ -232,7 +232,8 @@ pub const RULES: &[Rule] = &[
     rule(POST, "/alterations/workflows/retry", ALTER).audit("alter"),
     rule(POST, "/alterations/run", ALTER).audit("alter"),
     rule(POST, "/alterations/dry-run", ALTER),
-    rule(POST, "/alterations/submit", ALTER),
+    rule(POST, "/alterations/submit", ALTER).audit("alter"),
+    rule(GET, "/alterations/{id}", Any(&["read:alterations"])),
     rule(
         GET,
         "/activity-executions/list",

@@ -11,6 +11,8 @@
 
 #[path = "routes/access.rs"]
 mod access;
+#[path = "routes/alteration_plans.rs"]
+mod alteration_plans;
 #[path = "routes/alterations.rs"]
 mod alterations;
 #[path = "routes/audit.rs"]

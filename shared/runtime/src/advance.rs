@@ -30,6 +30,8 @@ pub(crate) struct Waking {
     pub(crate) reopens: bool,
     /// Activities that ran since the instance last waited.
     pub(crate) activities: u64,
+    /// The version of its definition that it goes over to first.
+    pub(crate) migrates_to: Option<u32>,
 }
 
 impl Waking {
@@ -42,6 +44,7 @@ impl Waking {
             has_http_request: false,
             reopens: false,
             activities: 0,
+            migrates_to: None,
         }
     }
 
@@ -57,14 +60,16 @@ pub(crate) enum Advanced {
     Outcome(ResumeOutcome),
     /// Somebody else took the kept stimulus, or it expired. Nothing happened.
     StimulusTaken,
+    /// It cannot go over to the other version, for this reason. Nothing happened.
+    CannotMigrate(String),
 }
 
 impl Advanced {
-    /// The outcome where no kept stimulus was involved.
+    /// The outcome where no kept stimulus and no other version was involved.
     pub(crate) fn outcome(self) -> ResumeOutcome {
         match self {
             Self::Outcome(outcome) => outcome,
-            Self::StimulusTaken => ResumeOutcome::NotFound,
+            Self::StimulusTaken | Self::CannotMigrate(_) => ResumeOutcome::NotFound,
         }
     }
 }
@@ -120,10 +125,20 @@ impl Runtime {
             is_active: !lease.head().summary.ended,
         };
         burst.lease = Some(lease);
-        let instance = match burst.stored_instance() {
+        let mut instance = match burst.stored_instance() {
             Ok(instance) => instance,
             Err(error) => return Err(burst.abandon(error).await),
         };
+        if let Some(version) = waking.migrates_to {
+            instance = match burst.migrate(instance, version).await {
+                Ok(Ok(instance)) => instance,
+                Ok(Err(reason)) => {
+                    burst.release().await?;
+                    return Ok(Some(Advanced::CannotMigrate(reason)));
+                }
+                Err(error) => return Err(burst.abandon(error).await),
+            };
+        }
         let is_idle = waking.stimulus == Stimulus::Continue && !is_cut_off(&instance);
         if is_idle {
             return nothing_to_do(burst).await.map(Some);

@@ -4,7 +4,8 @@ use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
 
-use crate::advance::Waking;
+use crate::advance::{Advanced, Waking};
+use crate::burst::Cause;
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::resume::ResumeOutcome;
@@ -15,9 +16,11 @@ use crate::runtime::Runtime;
 pub enum AlterOutcome {
     /// It is made, and the instance has gone on as far as that lets it.
     Altered(Box<BurstReport>),
-    /// It cannot be made as the instance stands: there is no such variable, or no such activity runs or has failed.
-    /// Nothing happened.
+    /// It cannot be made as the instance stands: there is no such variable, or no such activity runs, has failed, or can
+    /// be run now. Nothing happened.
     NotPossible(Box<InstanceHead>),
+    /// It cannot go over to the other version, for this reason. Nothing happened.
+    CannotMigrate(String),
     /// The instance has ended. Nothing happened.
     Ended(Box<InstanceHead>),
     /// The instance was deleted.
@@ -26,11 +29,15 @@ pub enum AlterOutcome {
     NotFound,
 }
 
-impl From<ResumeOutcome> for AlterOutcome {
-    fn from(outcome: ResumeOutcome) -> Self {
+impl From<Advanced> for AlterOutcome {
+    fn from(advanced: Advanced) -> Self {
+        let outcome = match advanced {
+            Advanced::CannotMigrate(reason) => return Self::CannotMigrate(reason),
+            other @ (Advanced::Outcome(_) | Advanced::StimulusTaken) => other.outcome(),
+        };
         match outcome {
             ResumeOutcome::Resumed(report) => Self::Altered(report),
-            // Only events are seen, and only bookmarks not open yet: a change names neither.
+            // Only bookmarks are not open yet, and a change names none.
             ResumeOutcome::BookmarkGone(head)
             | ResumeOutcome::Seen(head)
             | ResumeOutcome::NotYet(head) => Self::NotPossible(head),
@@ -41,8 +48,30 @@ impl From<ResumeOutcome> for AlterOutcome {
     }
 }
 
+impl AlterOutcome {
+    /// Whether the change is made.
+    #[must_use]
+    pub fn is_altered(&self) -> bool {
+        matches!(self, Self::Altered(_))
+    }
+
+    /// What became of it, in a sentence for whoever wanted it.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            Self::Altered(_) => "altered".to_owned(),
+            Self::Ended(_) => "nothing was changed: it has ended".to_owned(),
+            Self::Deleted => "nothing was changed: it was deleted".to_owned(),
+            Self::NotFound => "there is no such instance".to_owned(),
+            Self::NotPossible(_) => "nothing was changed: it does not keep such a variable, or no such activity is running, has failed, or can be run where the instance stands".to_owned(),
+            Self::CannotMigrate(reason) => format!("nothing was changed: {reason}"),
+        }
+    }
+}
+
 impl Runtime {
-    /// Changes an instance: all changes in their order, in one commit, or none.
+    /// Changes an instance: all changes in their order, in one commit, or none. Another version of its definition comes
+    /// before the others, and there may be one at most.
     ///
     /// # Errors
     ///
@@ -53,14 +82,49 @@ impl Runtime {
         instance_id: &str,
         changes: Vec<Change>,
     ) -> Result<AlterOutcome, RuntimeError> {
-        let runs_on = changes.iter().any(|change| match change {
-            Change::CancelActivity { .. } | Change::CancelExecution { .. } => true,
-            Change::SetVariable { .. } | Change::Cancel => false,
-        });
-        if runs_on {
+        if changes.iter().any(runs_on) {
             self.refuse_while_paused()?;
         }
-        let waking = Waking::new(instance_id, Stimulus::Alter { changes });
-        Ok(self.advance(tenant, waking).await?.outcome().into())
+        let altered = self.alter_by(tenant, instance_id, changes, None).await?;
+        Ok(altered.into())
+    }
+
+    /// The same, once for each event.
+    pub(crate) async fn alter_by(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        changes: Vec<Change>,
+        event_id: Option<String>,
+    ) -> Result<Advanced, RuntimeError> {
+        let migrates_to = changes.iter().find_map(|change| match change {
+            Change::Migrate { version } => Some(*version),
+            Change::SetVariable { .. }
+            | Change::CancelActivity { .. }
+            | Change::CancelExecution { .. }
+            | Change::RunActivity { .. }
+            | Change::RunExecution { .. }
+            | Change::Cancel => None,
+        });
+        let waking = Waking {
+            cause: Cause {
+                event_id,
+                ..Cause::default()
+            },
+            migrates_to,
+            ..Waking::new(instance_id, Stimulus::Alter { changes })
+        };
+        self.advance(tenant, waking).await
+    }
+}
+
+/// Whether the instance goes on by a change.
+fn runs_on(change: &Change) -> bool {
+    match change {
+        Change::CancelActivity { .. }
+        | Change::CancelExecution { .. }
+        | Change::RunActivity { .. }
+        | Change::RunExecution { .. } => true,
+        Change::SetVariable { .. } | Change::Migrate { .. } | Change::Cancel => false,
     }
 }

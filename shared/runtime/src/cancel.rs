@@ -41,6 +41,6 @@ impl Runtime {
             activity_id: activity_id.to_owned(),
         };
         let waking = Waking::new(instance_id, stimulus);
-        Ok(self.advance(tenant, waking).await?.outcome().into())
+        Ok(self.advance(tenant, waking).await?.into())
     }
 }

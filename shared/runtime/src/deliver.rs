@@ -120,6 +120,7 @@ impl Runtime {
             Task::CleanDeleted { instance } => self.deliver_clean(tenant, instance).await,
             Task::ScheduleTriggers(published) => self.schedule_triggers(tenant, published).await,
             Task::UpdateConsumers(published) => self.update_consumers(tenant, published).await,
+            Task::CarryOutPlan { plan } => self.carry_out_plan(tenant, plan).await,
             Task::StartBuffered {
                 definition_id,
                 activity_id,

@@ -112,7 +112,7 @@ impl Runtime {
     ) -> Result<Met, RuntimeError> {
         let waking = stimulus.waking(row, Some(stimulus.consumed()));
         Ok(match self.advance(tenant, waking).await? {
-            Advanced::StimulusTaken => Met::Taken,
+            Advanced::StimulusTaken | Advanced::CannotMigrate(_) => Met::Taken,
             Advanced::Outcome(ResumeOutcome::Resumed(report)) => {
                 Met::Woke(report.instance.id.to_string())
             }

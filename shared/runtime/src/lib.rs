@@ -6,6 +6,7 @@
 
 mod advance;
 mod alter;
+mod alteration_plan;
 mod audit;
 mod bindings;
 mod burst;
@@ -57,6 +58,7 @@ mod retract_definition;
 mod retry;
 mod runtime;
 mod save_definition;
+mod selection;
 mod start;
 mod stimulate;
 mod sweep;
@@ -68,6 +70,7 @@ mod version_extra;
 mod webhook;
 
 pub use alter::AlterOutcome;
+pub use alteration_plan::{PlanDetail, PlanRequest, Submitted};
 pub use config::{Delivery, RuntimeConfig};
 pub use definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};
 pub use definition_view::{DefinitionSummary, DefinitionView};
@@ -96,6 +99,7 @@ pub use retention::Retention;
 pub use retract_definition::RetractOutcome;
 pub use runtime::Runtime;
 pub use save_definition::SaveOutcome;
+pub use selection::{Selected, Selection};
 pub use start::{StartOutcome, StartRequest};
 pub use stimulate::{StimulusOutcome, StimulusRequest};
 pub use sweep::SweepReport;

@@ -123,6 +123,11 @@ pub enum Task {
     ScheduleTriggers(Published),
     /// Move the consumers of a publication to its version.
     UpdateConsumers(Published),
+    /// Go on with an alteration plan.
+    CarryOutPlan {
+        /// The plan's id.
+        plan: String,
+    },
     /// Start the occurrence that waits for an earlier one's end.
     StartBuffered {
         /// The definition.
@@ -150,6 +155,7 @@ impl Task {
             | Self::CallInBackground { .. }
             | Self::CleanDeleted { .. }
             | Self::UpdateConsumers(_)
+            | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
         }
     }
@@ -167,6 +173,7 @@ impl Task {
             | Self::Resume { .. }
             | Self::Stimulate { .. }
             | Self::CallInBackground { .. }
+            | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
             Self::Schedule { .. }
             | Self::RequestTask { .. }

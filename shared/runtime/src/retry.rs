@@ -26,6 +26,6 @@ impl Runtime {
             reopens: true,
             ..Waking::new(instance_id, Stimulus::Retry { activity_ids })
         };
-        Ok(self.advance(tenant, waking).await?.outcome().into())
+        Ok(self.advance(tenant, waking).await?.into())
     }
 }

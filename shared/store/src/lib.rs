@@ -5,6 +5,7 @@
 //! engine's and the runtime's business: here they are bytes.
 
 pub mod addressees;
+pub mod alteration_plan;
 pub mod application;
 pub mod audit;
 pub mod backoff;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
 
 use crate::body;
 use crate::error::StoreError;
@@ -17,7 +18,8 @@ use crate::walk::{Listed, Walk};
 const BATCH_MAX: usize = 50;
 
 /// Which instances. Every field that is set must match; an empty list matches all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct InstanceFilter {
     /// Of one of these definitions.
     pub definition_ids: Vec<String>,

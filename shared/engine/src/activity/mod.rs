@@ -60,6 +60,7 @@ pub mod timer;
 pub mod workflow;
 pub mod write_line;
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use serde_json::Value;
@@ -69,8 +70,8 @@ pub(crate) use log_persistence::{is_log_excluded, is_logged};
 pub use registry::{BuiltIn, Kind, built_ins, resolve};
 
 use crate::call::Answer;
-use crate::graph::{NodeCommit, Recurrence};
-use crate::instance::Bookmark;
+use crate::graph::{Graph, NodeCommit, NodeIndex, Recurrence};
+use crate::instance::{Bookmark, Memory};
 use crate::step::{Cx, Ended, Fault, Then};
 
 /// What a trigger listens for, worked out without an instance.
@@ -86,8 +87,17 @@ pub struct Listening {
     pub recurrence: Option<Recurrence>,
 }
 
+/// Two versions of a definition, where an instance goes from the one to the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Versions<'a> {
+    /// Where it comes from.
+    pub from: &'a Graph,
+    /// Where it goes.
+    pub to: &'a Graph,
+}
+
 /// One kind of activity, as configured at one node.
-pub trait Activity: Send + Sync + Debug {
+pub trait Activity: Any + Send + Sync + Debug {
     /// Does the work, or begins it.
     ///
     /// # Errors
@@ -134,6 +144,21 @@ pub trait Activity: Send + Sync + Debug {
         _answer: Answer,
     ) -> Result<Then, Fault> {
         Ok(Then::DONE)
+    }
+
+    /// Runs a child because an operator asks for it. `false`: it cannot be run now.
+    fn run_child(&self, _cx: &mut Cx<'_, '_>, _child: NodeIndex) -> bool {
+        false
+    }
+
+    /// Makes what the same activity of another version remembers its own. `None`: it cannot go on from there.
+    fn carry_over(
+        &self,
+        _from: &dyn Activity,
+        memory: Memory,
+        _versions: Versions<'_>,
+    ) -> Option<Memory> {
+        Some(memory)
     }
 
     /// What it listens for when it may start instances. Inputs are evaluated without an instance.

@@ -1,7 +1,10 @@
 //! `Elsa.Sequence`: one activity after the other.
 
-use super::{Activity, BuiltIn, Descriptor};
+use std::any::Any;
+
+use super::{Activity, BuiltIn, Descriptor, Versions};
 use crate::graph::NodeIndex;
+use crate::instance::Memory;
 use crate::step::{Cx, Ended, Fault, Then};
 
 #[derive(Debug)]
@@ -53,6 +56,36 @@ impl Activity for Sequence {
             return Ok(Then::DONE);
         }
         Ok(self.go_on(cx))
+    }
+
+    /// One at a time: it goes on behind this one.
+    fn run_child(&self, cx: &mut Cx<'_, '_>, child: NodeIndex) -> bool {
+        let place = self.activities.iter().position(|a| *a == child);
+        let Some(next) = place.and_then(|p| i64::try_from(p + 1).ok()) else {
+            return false;
+        };
+        if cx.children_open() > 0 {
+            return false;
+        }
+        cx.set_count(next);
+        cx.schedule(child);
+        true
+    }
+
+    fn carry_over(
+        &self,
+        from: &dyn Activity,
+        memory: Memory,
+        versions: Versions<'_>,
+    ) -> Option<Memory> {
+        let from = (from as &dyn Any).downcast_ref::<Self>()?;
+        let Memory::Count(next @ 1..) = memory else {
+            return Some(memory);
+        };
+        let last = from.activities.get(usize::try_from(next - 1).ok()?)?;
+        let last = versions.find(*last).ok()?;
+        let place = self.activities.iter().position(|a| *a == last)?;
+        Some(Memory::Count(i64::try_from(place + 1).ok()?))
     }
 
     fn is_container(&self) -> bool {

@@ -4,12 +4,15 @@
 //! with its condition true wins: the others are cancelled, the transition's `action` and the state's `exit` run, and
 //! the target is entered. A state without a way out ends the machine.
 
+use std::any::Any;
+
 use serde_json::Value;
 
 use super::case::condition;
-use super::{Activity, BuiltIn, Descriptor};
+use super::{Activity, BuiltIn, Descriptor, Versions};
 use crate::definition::fields::Fields;
 use crate::graph::{Builder, Expression, NodeIndex};
+use crate::instance::Memory;
 use crate::step::{Cx, Ended, Fault, Then};
 
 #[derive(Debug)]
@@ -221,6 +224,26 @@ impl StateMachine {
 }
 
 impl Activity for StateMachine {
+    /// Its memory and its children's marks are numbers of states and transitions, so they must be the same ones.
+    fn carry_over(
+        &self,
+        from: &dyn Activity,
+        memory: Memory,
+        _versions: Versions<'_>,
+    ) -> Option<Memory> {
+        let from = (from as &dyn Any).downcast_ref::<Self>()?;
+        let has_same_states = from
+            .states
+            .iter()
+            .map(|s| &s.name)
+            .eq(self.states.iter().map(|s| &s.name));
+        let ways = |machine: &Self| -> Vec<_> {
+            let ways = machine.transitions.iter();
+            ways.map(|t| (t.from.clone(), t.to)).collect()
+        };
+        (has_same_states && ways(from) == ways(self)).then_some(memory)
+    }
+
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let place = match cx.text("initialState")?.filter(|name| !name.is_empty()) {
             None => 0,

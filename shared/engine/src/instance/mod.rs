@@ -4,6 +4,7 @@ mod bookmark;
 mod context;
 mod encode;
 mod incident;
+mod migrate;
 mod serials;
 
 use std::collections::{BTreeMap, VecDeque};

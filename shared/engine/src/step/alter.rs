@@ -1,15 +1,19 @@
-//! Changing an instance from outside, as an operator says: variables, activities that are to be cancelled.
+//! Changing an instance from outside, as an operator says: variables, activities that are to be cancelled or run, the
+//! version of its definition.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Run;
+use super::{Cx, Run};
 use crate::definition::declaration::Storage;
 use crate::graph::{NodeIndex, ROOT};
 use crate::id::ContextId;
+use crate::instance::SubStatus;
 use crate::journal::Event;
 
-/// One change of an instance.
-#[derive(Debug, Clone, PartialEq)]
+/// One change of an instance. Stored with alteration plans, so its names are stable for ever.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     /// Gives a variable that it keeps a value, in every execution that has it.
     SetVariable {
@@ -28,6 +32,23 @@ pub enum Change {
         /// The execution's id as it shows outside.
         id: String,
     },
+    /// Runs an activity: the execution of it that is open begins anew; where there is none, it runs in the open
+    /// flowchart, or the sequence whose turn it is, that it is in.
+    RunActivity {
+        /// The activity's id.
+        activity_id: String,
+    },
+    /// Begins one execution of an activity anew: what it waits for and what runs in it ends without a word.
+    RunExecution {
+        /// The execution's id as it shows outside.
+        id: String,
+    },
+    /// Says that the instance came from another version of its definition to this one: [`crate::instance::Instance::migrate`]
+    /// has done it before the step.
+    Migrate {
+        /// The version's number.
+        version: u32,
+    },
     /// Ends the instance.
     Cancel,
 }
@@ -43,6 +64,12 @@ impl Run<'_> {
             Change::SetVariable { id, value } => self.alter_variable(id, value),
             Change::CancelActivity { activity_id } => self.cancel_activity(activity_id),
             Change::CancelExecution { id } => self.cancel_execution(id),
+            Change::RunActivity { activity_id } => self.alter_run(activity_id),
+            Change::RunExecution { id } => match self.execution(id) {
+                Some(id) => self.begin_anew(id),
+                None => false,
+            },
+            Change::Migrate { version } => self.alter_version(*version),
             Change::Cancel => {
                 self.cancel_instance();
                 true
@@ -69,17 +96,65 @@ impl Run<'_> {
         !holders.is_empty()
     }
 
-    fn cancel_execution(&mut self, text: &str) -> bool {
-        let ids = self.instance.contexts.keys().copied();
-        let found = ids
-            .into_iter()
-            .find(|id| self.instance.context_text(*id) == text);
-        let Some(id) = found else {
+    fn alter_version(&mut self, version: u32) -> bool {
+        let root = self.executions_of(ROOT).first().copied();
+        let data = json!({ "version": version });
+        self.log(Event::Altered, root.unwrap_or_default(), ROOT, data);
+        self.graph.version == version
+    }
+
+    fn alter_run(&mut self, activity_id: &str) -> bool {
+        let Some(node) = self.graph.by_activity_id(activity_id) else {
             return false;
         };
-        self.instance.sub_status = crate::instance::SubStatus::Executing;
+        if let Some(open) = self.executions_of(node).first().copied() {
+            return self.begin_anew(open);
+        }
+        if self.instance.queue.iter().any(|work| work.node == node) {
+            return false;
+        }
+        let Some(parent) = self.graph.node(node).parent else {
+            return false;
+        };
+        let Some(owner) = self.executions_of(parent).last().copied() else {
+            return false;
+        };
+        self.instance.sub_status = SubStatus::Executing;
+        let data = json!({ "run": activity_id });
+        self.log(Event::Altered, owner, parent, data);
+        let activity = self.graph.node(parent).activity.as_ref();
+        activity.run_child(&mut Cx::new(self, owner, parent), node)
+    }
+
+    /// Lets an execution that is there begin again. `false`: it is about to.
+    fn begin_anew(&mut self, id: ContextId) -> bool {
+        if self.instance.queue.iter().any(|w| w.existing == Some(id)) {
+            return false;
+        }
+        let Some(node) = self.instance.contexts.get(&id).map(|c| c.node) else {
+            return false;
+        };
+        let data = json!({ "run": self.graph.node(node).id });
+        self.log(Event::Altered, id, node, data);
+        self.cancel_children(id);
+        self.burn_all(id);
+        self.queue_again(id);
+        true
+    }
+
+    fn cancel_execution(&mut self, text: &str) -> bool {
+        let Some(id) = self.execution(text) else {
+            return false;
+        };
+        self.instance.sub_status = SubStatus::Executing;
         self.cancel_and_tell(id);
         true
+    }
+
+    /// The execution that shows outside under an id.
+    fn execution(&self, text: &str) -> Option<ContextId> {
+        let mut ids = self.instance.contexts.keys().copied();
+        ids.find(|id| self.instance.context_text(*id) == text)
     }
 
     fn executions_of(&self, node: NodeIndex) -> Vec<ContextId> {
@@ -88,5 +163,100 @@ impl Run<'_> {
             .filter(|(_, context)| context.node == node)
             .map(|(id, _)| *id)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::scenario::{Scenario, event, fault, line};
+    use crate::step::Stimulus;
+
+    fn run(activity_id: &str) -> Change {
+        Change::RunActivity {
+            activity_id: activity_id.into(),
+        }
+    }
+
+    fn alter(scenario: &mut Scenario, changes: &[Change]) -> bool {
+        scenario.play(Stimulus::Alter {
+            changes: changes.to_vec(),
+        })
+    }
+
+    fn named(id: &str, mut activity: Value) -> Value {
+        activity["id"] = id.into();
+        activity
+    }
+
+    fn chart() -> Scenario {
+        let way = |from: &str, to: &str| json!({ "source": { "activity": from }, "target": { "activity": to } });
+        Scenario::of(json!({
+            "id": "chart", "type": "Elsa.Flowchart",
+            "activities": [named("a", line("a")), event("b"), named("c", line("c")), named("apart", line("apart"))],
+            "connections": [way("a", "b"), way("b", "c")],
+        }))
+    }
+
+    #[test]
+    fn an_activity_of_a_flowchart_runs_again_and_what_follows_it() {
+        let mut chart = chart().start();
+        assert!(alter(&mut chart, &[run("c")]));
+        assert_eq!(chart.lines, ["a", "c"]);
+        assert!(alter(&mut chart, &[run("a")]));
+        assert_eq!(chart.lines, ["a", "c", "a"]);
+        // What no connection reaches cannot be run, nor what there is not.
+        assert!(!alter(&mut chart, &[run("a"), run("apart")]));
+        assert!(!alter(&mut chart, &[run("none")]));
+        assert_eq!(chart.lines.len(), 3);
+        assert_eq!(chart.sub_status(), SubStatus::Suspended);
+    }
+
+    #[test]
+    fn an_open_activity_begins_anew() {
+        let mut chart = chart().start();
+        let before = chart.waiting_at("b").id.clone();
+        assert!(alter(&mut chart, &[run("b")]));
+        let after = chart.waiting_at("b").id.clone();
+        assert_ne!(before, after);
+        let id = chart.instance.context_text(chart.waiting_at("b").context);
+        assert!(alter(&mut chart, &[Change::RunExecution { id }]));
+        assert!(!chart.resume_bookmark(after, json!({})));
+        assert!(!alter(
+            &mut chart,
+            &[Change::RunExecution { id: "none".into() }]
+        ));
+        assert!(chart.resume("b", json!({})));
+        assert_eq!(chart.lines, ["a", "c"]);
+        assert_eq!(chart.sub_status(), SubStatus::Finished);
+    }
+
+    #[test]
+    fn a_sequence_goes_on_behind_the_activity_that_is_run() {
+        let activities = json!([named("a", line("a")), event("go"), named("b", line("b"))]);
+        let mut sequence = Scenario::sequence(json!({}), activities).start();
+        // It runs one at a time.
+        assert!(!alter(&mut sequence, &[run("b")]));
+        let cancel = Change::CancelActivity {
+            activity_id: "go".into(),
+        };
+        assert!(alter(&mut sequence, &[cancel.clone(), run("a")]));
+        assert_eq!(sequence.lines, ["a", "a"]);
+        assert!(alter(&mut sequence, &[cancel, run("b")]));
+        assert_eq!(sequence.lines, ["a", "a", "b"]);
+        assert_eq!(sequence.sub_status(), SubStatus::Finished);
+    }
+
+    #[test]
+    fn a_failed_activity_runs_again_and_its_incident_is_gone() {
+        let activities = json!([{ "id": "p", "type": "Elsa.Parallel", "activities": [event("go"), named("bad", fault("no"))] }]);
+        let mut definition = json!({ "toolVersion": "3.7.0", "root": { "id": "s", "type": "Elsa.Sequence", "activities": activities } });
+        definition["options"] = json!({ "incidentStrategyType": "Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core" });
+        let mut failed = Scenario::workflow(definition).start();
+        assert_eq!(failed.incidents().len(), 1);
+        assert!(alter(&mut failed, &[run("bad")]));
+        // It failed again, and that is the one incident.
+        assert_eq!(failed.incidents().len(), 1);
+        assert_eq!(failed.journaled("bad", Event::Faulted).len(), 2);
     }
 }

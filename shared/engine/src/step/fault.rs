@@ -131,36 +131,42 @@ impl Run<'_> {
                 c.is_faulted
                     && (activity_ids.is_empty() || activity_ids.contains(&graph.node(c.node).id))
             })
-            .map(|(id, c)| (*id, c.node, c.owner, c.tag))
+            .map(|(id, _)| *id)
             .collect();
         if chosen.is_empty() {
             return false;
         }
-        self.instance.sub_status = SubStatus::Executing;
         self.instance.finished_at = None;
-        for (id, node, owner, tag) in chosen {
-            let mut at = Some(id);
-            while let Some(context) = at.and_then(|a| self.instance.contexts.get_mut(&a)) {
-                context.faults = context.faults.saturating_sub(1);
-                at = context.owner;
-            }
-            if let Some(context) = self.instance.contexts.get_mut(&id) {
-                context.is_faulted = false;
-                context.memory = crate::instance::Memory::None;
-            }
-            let text = self.instance.context_text(id);
-            self.instance
-                .incidents
-                .retain(|i| i.activity_instance_id != text);
-            self.instance.queue.push_back(Work {
-                node,
-                owner,
-                tag,
-                locals: Vec::new(),
-                existing: Some(id),
-            });
+        for id in chosen {
+            self.queue_again(id);
         }
-        self.is_faulting = is_faulting(self.graph, &self.instance);
         true
+    }
+
+    /// Queues an execution again, as if it had not run; its failure is forgotten.
+    pub(super) fn queue_again(&mut self, id: ContextId) {
+        let Some(context) = self.instance.contexts.get_mut(&id) else {
+            return;
+        };
+        context.memory = crate::instance::Memory::None;
+        let was_faulted = std::mem::take(&mut context.is_faulted);
+        self.instance.queue.push_back(Work {
+            node: context.node,
+            owner: context.owner,
+            tag: context.tag,
+            locals: Vec::new(),
+            existing: Some(id),
+        });
+        self.instance.sub_status = SubStatus::Executing;
+        let mut at = Some(id).filter(|_| was_faulted);
+        while let Some(context) = at.and_then(|a| self.instance.contexts.get_mut(&a)) {
+            context.faults = context.faults.saturating_sub(1);
+            at = context.owner;
+        }
+        let text = self.instance.context_text(id);
+        self.instance
+            .incidents
+            .retain(|i| i.activity_instance_id != text);
+        self.is_faulting = is_faulting(self.graph, &self.instance);
     }
 }

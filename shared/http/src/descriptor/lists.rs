@@ -43,12 +43,17 @@ const LOGS: &str = "Elsa.Workflows.LogPersistence.Strategies";
 
 /// What is installed, under the names that Studio asks for. The hub that pushes changes is not among them: Studio
 /// polls then.
-const FEATURES: [(&str, &str, &str); 5] = [
+const FEATURES: [(&str, &str, &str); 6] = [
     ("Elsa", "Elsa", "Workflows."),
     ("Workflows", "Elsa", "Definitions and instances."),
     ("WorkflowsApi", "Elsa", "The REST API."),
     ("JavaScript", "Elsa", "Expressions in JavaScript."),
     ("Liquid", "Elsa", "Expressions in Liquid."),
+    (
+        "Alterations",
+        "Elsa.Alterations.ShellFeatures",
+        "Changes of running instances.",
+    ),
 ];
 
 fn items(items: Vec<Value>) -> Answer<Value> {

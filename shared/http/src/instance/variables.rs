@@ -52,7 +52,9 @@ pub(super) async fn set(
     let outcome = app.runtime().alter(app.tenant(), &id, changes.collect());
     match outcome.await? {
         AlterOutcome::Altered(_) => answer(&app, id).await,
-        AlterOutcome::NotPossible(_) => Err(Operating::NoSuchVariable { instance_id: id }.into()),
+        AlterOutcome::NotPossible(_) | AlterOutcome::CannotMigrate(_) => {
+            Err(Operating::NoSuchVariable { instance_id: id }.into())
+        }
         AlterOutcome::Ended(head) => Err(Refusal::InstanceEnded {
             id,
             sub_status: head.summary.sub_status,

@@ -19,6 +19,10 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "alterations!:objects workflowInstanceIds!:strings",
     ),
     (
+        "/alterations/submit",
+        "id:string alterations!:objects filter:object",
+    ),
+    (
         "/alterations/workflows/retry",
         "workflowInstanceIds!:strings activityIds:strings",
     ),
@@ -203,6 +207,8 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "workflowInstanceIds!:strings hasMore!:flag",
     ),
     ("POST /alterations/run", "results!:objects"),
+    ("POST /alterations/submit", "planId!:string"),
+    ("GET /alterations/{id}", "plan!:object jobs!:objects"),
     ("POST /alterations/workflows/retry", "results!:objects"),
     (
         "GET /bookmark-queue/dead-letters",

@@ -14,7 +14,12 @@ pub enum Operating {
     AlterationNotOffered {
         name: String,
     },
-    PlansNotKept,
+    NoSuchPlan {
+        id: String,
+    },
+    PlanDiffers {
+        id: String,
+    },
     NotAnArchive {
         name: String,
     },
@@ -69,12 +74,17 @@ impl Operating {
             Self::AlterationNotOffered { name } => (
                 S::BAD_REQUEST,
                 "alterationNotOffered",
-                format!("nothing was changed: there is no alteration `{name}` here; there are ModifyVariable, CancelActivity and Cancel, and /elsa/api/alterations/workflows/retry"),
+                format!("nothing was changed: there is no alteration `{name}` here; there are ModifyVariable, Migrate, ScheduleActivity, CancelActivity and Cancel, and /elsa/api/alterations/workflows/retry"),
             ),
-            Self::PlansNotKept => (
-                S::BAD_REQUEST,
-                "plansNotKept",
-                "nothing was changed: plans are not kept here; ask /elsa/api/alterations/dry-run which instances a filter takes, and change them with /elsa/api/alterations/run".to_owned(),
+            Self::NoSuchPlan { id } => (
+                S::NOT_FOUND,
+                "noSuchPlan",
+                format!("there is no alteration plan `{id}`; it was never submitted, or has been over for more than 30 days"),
+            ),
+            Self::PlanDiffers { id } => (
+                S::CONFLICT,
+                "planDiffers",
+                format!("there is an alteration plan `{id}` that says something else, and it stays as it is; leave `id` out, or take another one"),
             ),
             Self::NotAnArchive { name } => (
                 S::BAD_REQUEST,

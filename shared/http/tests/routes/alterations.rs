@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::server::{Server, literal, sequence, waiting};
 
 /// Waits for the event `Go`, and writes what is in its variable then. Another variable is in memory only.
-fn counting(id: &str) -> Value {
+pub(crate) fn counting(id: &str) -> Value {
     let mut model = waiting(id);
     model["variables"] = json!([
         { "id": "n", "name": "N", "typeName": "Int32", "value": "1" },
@@ -26,7 +26,7 @@ fn counting(id: &str) -> Value {
     model
 }
 
-async fn start(server: &Server, id: &str) -> (String, String) {
+pub(crate) async fn start(server: &Server, id: &str) -> (String, String) {
     let body = json!({ "definitionId": id });
     let started = server.post("/workflow-instances", &body).await.ok(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -195,24 +195,56 @@ async fn what_is_not_offered_is_said_and_changes_nothing() {
     let server = Server::new();
     server.publish(waiting("w")).await;
     let (id, _) = start(&server, "w").await;
-    for kind in ["Migrate", "ScheduleActivity", "Nonsense"] {
-        let body = json!({ "alterations": [{ "type": "Cancel" }, { "type": kind }], "workflowInstanceIds": [id] });
-        let problem = server.post("/alterations/run", &body).await;
-        let problem = problem.problem(400, "alterationNotOffered");
-        assert!(
-            problem["detail"].as_str().unwrap().contains(kind),
-            "{problem}"
-        );
+    let alterations = |last: Value| json!([{ "type": "Cancel" }, last]);
+    for (last, code) in [
+        (json!({ "type": "Nonsense" }), "alterationNotOffered"),
+        (json!({ "type": "Migrate" }), "badParameter"),
+        (json!({ "type": "ScheduleActivity" }), "badParameter"),
+        (
+            json!({ "type": "Migrate", "targetVersion": "x" }),
+            "wrongShape",
+        ),
+        (json!(7), "wrongShape"),
+    ] {
+        for (route, ids) in [("run", "workflowInstanceIds"), ("submit", "filter")] {
+            let ids_of = if ids == "filter" {
+                json!({ "workflowInstanceIds": [id] })
+            } else {
+                json!([id])
+            };
+            let body = json!({ "alterations": alterations(last.clone()), ids: ids_of });
+            let problem = server.post(&format!("/alterations/{route}"), &body).await;
+            problem.problem(400, code);
+        }
     }
+    let two = json!([{ "type": "Migrate", "targetVersion": 2 }, { "type": "Migrate", "targetVersion": 3 }]);
+    for (route, body) in [
+        ("run", json!({ "workflowInstanceIds": [id] })),
+        (
+            "run",
+            json!({ "alterations": two, "workflowInstanceIds": [id] }),
+        ),
+        (
+            "submit",
+            json!({ "filter": { "emptyFilterSelectsAll": true } }),
+        ),
+        (
+            "submit",
+            json!({ "alterations": [{ "type": "Cancel" }], "filter": { "activityFilters": [{}] } }),
+        ),
+    ] {
+        let problem = server.post(&format!("/alterations/{route}"), &body).await;
+        problem.problem(400, "badParameter");
+    }
+    let all = json!({ "alterations": [{ "type": "Cancel" }], "filter": 7 });
     server
-        .post("/alterations/run", &json!({ "workflowInstanceIds": [id] }))
+        .post("/alterations/submit", &all)
         .await
-        .problem(400, "badParameter");
-    let plan = json!({ "alterations": [{ "type": "Cancel" }], "filter": null });
+        .problem(400, "wrongShape");
     server
-        .post("/alterations/submit", &plan)
+        .get("/alterations/none")
         .await
-        .problem(400, "plansNotKept");
+        .problem(404, "noSuchPlan");
     let state = server
         .get(&format!("/workflow-instances/{id}/execution-state"))
         .await;

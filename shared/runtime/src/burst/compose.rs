@@ -77,14 +77,14 @@ impl Burst<'_> {
             opened: Vec::new(),
         };
         if number == 1 {
-            composed.commit.pinned = Some(
-                Pin {
-                    bindings: self.runnable.bindings.clone(),
-                    buffers: cause.buffers.clone(),
-                }
-                .encode()?,
-            );
             self.buffers.clone_from(&cause.buffers);
+        }
+        if number == 1 || self.is_migrating {
+            let pin = Pin {
+                bindings: self.runnable.bindings.clone(),
+                buffers: self.buffers.clone(),
+            };
+            composed.commit.pinned = Some(pin.encode()?);
         }
         self.bookmarks(transition, number, now, &mut composed)?;
         for effect in &transition.effects {

@@ -4,6 +4,7 @@
 mod call;
 mod compose;
 mod measure;
+mod migrate;
 mod take;
 
 use dormouse_engine::call::HttpResponse;
@@ -65,6 +66,8 @@ pub(crate) struct Burst<'a> {
     /// What is to be carried out when the burst is over.
     parcels: Vec<Parcel>,
     made_way: bool,
+    /// Whether the instance has gone over to another version, and that is not committed yet.
+    is_migrating: bool,
 }
 
 impl<'a> Burst<'a> {
@@ -96,6 +99,7 @@ impl<'a> Burst<'a> {
             opened: Vec::new(),
             parcels: Vec::new(),
             made_way: false,
+            is_migrating: false,
         }
     }
 
@@ -120,7 +124,8 @@ impl<'a> Burst<'a> {
     ) -> Result<(Committed, Transition), RuntimeError> {
         let transition = self.settle_questions(transition).await?;
         match self.try_commit(&transition, cause).await {
-            Err(RuntimeError::Store(error)) if is_too_large(&error) => {
+            // What is stored is of the version before: that it does not fit says nothing against the instance.
+            Err(RuntimeError::Store(error)) if is_too_large(&error) && !self.is_migrating => {
                 let failed = self.step(self.stored_instance()?, too_large(&error));
                 Ok((self.try_commit(&failed, cause).await?, failed))
             }
@@ -165,6 +170,7 @@ impl<'a> Burst<'a> {
         mut keys: Vec<OutboxKey>,
     ) {
         self.continuation = None;
+        self.is_migrating = false;
         if let Some(message) = composed.continuation {
             self.continuation = keys.pop().map(|key| (key, message));
         }

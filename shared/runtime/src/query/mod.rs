@@ -5,6 +5,7 @@ mod definitions;
 mod instances;
 mod stimuli;
 
+pub use dormouse_store::alteration_plan::{AlterationJob, AlterationPlan, JobStatus, PlanStatus};
 pub use dormouse_store::bookmark::BookmarkRow;
 pub use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 pub use dormouse_store::instance::{InstanceHead, Summary};

@@ -12,7 +12,7 @@ use crate::world::{Node, World, settle, wait_ms};
 const CALLS_MAX: i64 = 60;
 
 /// Kills a node at each of its calls while it does something, and checks what another one makes of it.
-async fn at_every_call<Do, Done, Check, Checked>(
+pub(crate) async fn at_every_call<Do, Done, Check, Checked>(
     prepare: impl AsyncFn(&World) -> String,
     act: Do,
     check: Check,
@@ -47,7 +47,7 @@ async fn at_every_call<Do, Done, Check, Checked>(
 }
 
 /// What an instance wrote, by the activities' ids.
-async fn written(node: &Node, world: &World, id: &str) -> Vec<String> {
+pub(crate) async fn written(node: &Node, world: &World, id: &str) -> Vec<String> {
     let journal = node.journal(&world.tenant, id, 0, 10_000).await.unwrap();
     let lines = journal.unwrap_or_default().lines.into_iter();
     let started =

@@ -24,6 +24,7 @@ mod limits;
 mod measures;
 mod occurrences;
 mod pauses;
+mod plans;
 mod retention;
 mod table;
 mod timers;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use dormouse_store::Tenant;
+use dormouse_store::alteration_plan::{AlterationJob, AlterationPlan, JobStatus, PlanStatus};
 use dormouse_store::application::Application;
 use dormouse_store::audit::AuditRecord;
 use dormouse_store::link::{Link, LinkAnswer, LinkInput, LinkState};
@@ -155,6 +156,58 @@ fn there_is_one_pause_and_it_stays_as_it_began() {
     assert_eq!(now(rig.store.pause()).unwrap(), None);
 }
 
+fn plan() -> Versioned<AlterationPlan> {
+    Versioned::new(AlterationPlan {
+        what: Bytes::from_static(b"{}"),
+        status: PlanStatus::Running,
+        created_ms: 5,
+        started_ms: Some(6),
+        completed_ms: None,
+        cursor: Some("i#1".into()),
+        jobs: 2,
+        has_left: true,
+        has_done: true,
+        has_failed: true,
+        idle_rounds: 1,
+    })
+}
+
+fn job(instance_id: &str) -> AlterationJob {
+    AlterationJob {
+        instance_id: instance_id.into(),
+        status: JobStatus::Failed,
+        created_ms: 5,
+        started_ms: Some(6),
+        completed_ms: Some(7),
+        told: Some("no".into()),
+    }
+}
+
+#[test]
+fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
+    let rig = rig();
+    let (store, tenant) = (&rig.store, &rig.tenant);
+    let jobs = ["b", "i#1", "a"].map(job);
+    assert!(now(store.put_alteration_plan(tenant, "p", &plan(), &jobs, 0)).unwrap());
+    let late = [job("late")];
+    assert!(!now(store.put_alteration_plan(tenant, "p", &plan(), &late, 0)).unwrap());
+    let read = now(store.alteration_plan(tenant, "p")).unwrap().unwrap();
+    assert_eq!(read.value, plan().value);
+    let behind = |id, limit| now(store.alteration_jobs(tenant, "p", id, limit)).unwrap();
+    assert_eq!(behind(None, 9), ["a", "b", "i#1"].map(job));
+    assert_eq!(behind(None, 1), [job("a")]);
+    assert_eq!(behind(Some("b"), 9), [job("i#1")]);
+    assert_eq!(behind(Some("i#1"), 9), []);
+    let done = AlterationJob {
+        status: JobStatus::Completed,
+        ..job("b")
+    };
+    now(store.put_alteration_job(tenant, "p", &done, 0)).unwrap();
+    assert_eq!(behind(Some("a"), 1), [done]);
+    let other = Tenant::new("other").unwrap();
+    assert_eq!(now(store.alteration_plan(&other, "p")).unwrap(), None);
+}
+
 #[test]
 fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     let rig = rig();
@@ -214,6 +267,11 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     };
     now(rig.store.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
     now(rig.store.put_pause(&pause())).unwrap();
+    let jobs = [job("i#1")];
+    now(rig
+        .store
+        .put_alteration_plan(tenant, "p#1", &plan(), &jobs, 5_000))
+    .unwrap();
     let mut text = String::new();
     for item in rig.table.memory.items() {
         text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));

@@ -2,14 +2,17 @@
 //!
 //! Two ways to decide what runs next: counting visits (the default, [`counter`]) or passing tokens ([`token`]).
 
+mod carry_over;
 mod counter;
 mod plan;
 mod token;
 
+use std::any::Any;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Activity, BuiltIn, Descriptor};
+use super::{Activity, BuiltIn, Descriptor, Versions};
 use crate::graph::NodeIndex;
 use crate::instance::Memory;
 use crate::step::{Cx, Ended, Fault, Then};
@@ -144,6 +147,36 @@ impl Activity for Flowchart {
 
     fn child_cancelled(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
         self.on_end(cx, child)
+    }
+
+    fn run_child(&self, cx: &mut Cx<'_, '_>, child: NodeIndex) -> bool {
+        let Some(place) = self.place_of(child) else {
+            return false;
+        };
+        let memory = Self::take(cx);
+        let plan = self.plan(memory.start as usize);
+        let is_reached = plan.is_some_and(|p| p.is_reached.get(place) == Some(&true));
+        Self::put_back(cx, memory);
+        if is_reached {
+            cx.schedule(child);
+        }
+        is_reached
+    }
+
+    fn carry_over(
+        &self,
+        from: &dyn Activity,
+        memory: Memory,
+        versions: Versions<'_>,
+    ) -> Option<Memory> {
+        match memory {
+            Memory::Flow(memory) => {
+                let from = (from as &dyn Any).downcast_ref::<Self>()?;
+                let memory = self.carry_flow(from, &memory, versions)?;
+                Some(Memory::Flow(Box::new(memory)))
+            }
+            Memory::None | Memory::Count(_) | Memory::Retry(_) | Memory::Json(_) => Some(memory),
+        }
     }
 
     fn is_container(&self) -> bool {

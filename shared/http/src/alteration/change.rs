@@ -1,0 +1,69 @@
+//! Alterations as Elsa spells them.
+
+use dormouse_engine::step::Change;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::refusal::{Operating, Refusal};
+
+/// One alteration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Alteration {
+    r#type: String,
+    variable_id: Option<String>,
+    value: Value,
+    activity_id: Option<String>,
+    activity_instance_id: Option<String>,
+    target_version: Option<u32>,
+}
+
+impl Alteration {
+    fn change(self) -> Result<Change, Refusal> {
+        let kind = self.r#type.to_lowercase();
+        let missing = |name: &'static str| Refusal::bad_parameter(name, "");
+        match kind.as_str() {
+            "modifyvariable" => Ok(Change::SetVariable {
+                id: self.variable_id.ok_or_else(|| missing("variableId"))?,
+                value: self.value,
+            }),
+            "cancelactivity" => match (self.activity_instance_id, self.activity_id) {
+                (Some(id), _) => Ok(Change::CancelExecution { id }),
+                (None, Some(activity_id)) => Ok(Change::CancelActivity { activity_id }),
+                (None, None) => Err(missing("activityId")),
+            },
+            "scheduleactivity" => match (self.activity_instance_id, self.activity_id) {
+                (Some(id), _) => Ok(Change::RunExecution { id }),
+                (None, Some(activity_id)) => Ok(Change::RunActivity { activity_id }),
+                (None, None) => Err(missing("activityId")),
+            },
+            "migrate" => Ok(Change::Migrate {
+                version: self
+                    .target_version
+                    .ok_or_else(|| missing("targetVersion"))?,
+            }),
+            "cancel" => Ok(Change::Cancel),
+            _ => Err(Operating::AlterationNotOffered { name: self.r#type }.into()),
+        }
+    }
+}
+
+/// Reads alterations: at least one, and at most one that changes the version.
+pub(super) fn changes(alterations: Vec<Value>) -> Result<Vec<Change>, Refusal> {
+    let read = |value| crate::body::shape::<Alteration>(value)?.change();
+    let changes: Vec<Change> = alterations
+        .into_iter()
+        .map(read)
+        .collect::<Result<_, _>>()?;
+    let migrations = changes
+        .iter()
+        .filter(|change| matches!(change, Change::Migrate { .. }))
+        .count();
+    if migrations > 1 {
+        return Err(Refusal::bad_parameter("targetVersion", "more than one"));
+    }
+    if changes.is_empty() {
+        return Err(Refusal::bad_parameter("alterations", ""));
+    }
+    Ok(changes)
+}

@@ -1,0 +1,128 @@
+//! Alterations: instances changed by an operator, at once or by a plan, and failed activities run again. Each instance
+//! is changed in one commit.
+
+mod change;
+mod filter;
+mod plan;
+
+use axum::routing::{get, post};
+use axum::{Json as Answer, Router};
+use dormouse_runtime::{AlterOutcome, RuntimeError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::body::Json;
+use crate::refusal::Refusal;
+use crate::scoped::Scoped;
+use change::changes;
+use filter::Filter;
+
+/// The routes, relative to the API's prefix.
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/alterations/run", post(run))
+        .route("/alterations/dry-run", post(dry_run))
+        .route("/alterations/submit", post(plan::submit))
+        .route("/alterations/{id}", get(plan::one))
+        .route("/alterations/workflows/retry", post(retry))
+}
+
+/// Which changes of which instances.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Run {
+    alterations: Vec<Value>,
+    workflow_instance_ids: Vec<String>,
+}
+
+/// `POST /alterations/run`: all changes of an instance, or none; each instance by itself.
+async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Value>, Refusal> {
+    let changes = changes(request.alterations)?;
+    let ids = bounded(&app, request.workflow_instance_ids)?;
+    let mut results = Vec::new();
+    for id in ids {
+        let outcome = app.runtime().alter(app.tenant(), &id, changes.clone());
+        results.push(result(&id, outcome.await)?);
+    }
+    Ok(Answer(json!({ "results": results })))
+}
+
+/// What became of an instance, as Elsa says it.
+fn result(id: &str, outcome: Result<AlterOutcome, RuntimeError>) -> Result<Value, Refusal> {
+    let (is_successful, told) = match outcome {
+        Ok(outcome) => (outcome.is_altered(), outcome.told()),
+        Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => (
+            false,
+            "nothing was changed: it is being worked on; try again".to_owned(),
+        ),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(json!({
+        "workflowInstanceId": id,
+        "isSuccessful": is_successful,
+        "log": { "logEntries": [{ "message": told }] },
+    }))
+}
+
+fn bounded(app: &App, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
+    let max = app.config().page_items_max;
+    if ids.len() > max {
+        let told = format!("{} of them; the limit is {max}", ids.len());
+        return Err(Refusal::bad_parameter("workflowInstanceIds", &told));
+    }
+    Ok(ids)
+}
+
+/// How many instances a dry run names.
+const FOUND_MAX: usize = 10_000;
+
+/// `POST /alterations/dry-run`: the instances that a filter takes. Beyond [`FOUND_MAX`] it says that there are more.
+async fn dry_run(
+    Scoped(app): Scoped,
+    Json(filter): Json<Filter>,
+) -> Result<Answer<Value>, Refusal> {
+    let selection = filter.selection(&app).await?;
+    let mut found = Vec::new();
+    let mut cursor = None;
+    let has_more = loop {
+        let limit = app.config().page_items_max;
+        let page = app
+            .runtime()
+            .select(app.tenant(), &selection, limit, cursor);
+        let page = page.await?;
+        found.extend(page.ids);
+        cursor = page.cursor;
+        if found.len() > FOUND_MAX || (found.len() == FOUND_MAX && cursor.is_some()) {
+            found.truncate(FOUND_MAX);
+            break true;
+        }
+        if cursor.is_none() {
+            break false;
+        }
+    };
+    Ok(Answer(
+        json!({ "workflowInstanceIds": found, "hasMore": has_more }),
+    ))
+}
+
+/// Which failed activities to run again.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Retry {
+    workflow_instance_ids: Vec<String>,
+    /// Empty: every failed one.
+    activity_ids: Option<Vec<String>>,
+}
+
+/// `POST /alterations/workflows/retry`
+async fn retry(Scoped(app): Scoped, Json(request): Json<Retry>) -> Result<Answer<Value>, Refusal> {
+    let activities = request.activity_ids.unwrap_or_default();
+    let ids = bounded(&app, request.workflow_instance_ids)?;
+    let mut results = Vec::new();
+    for id in ids {
+        let outcome = app.runtime().retry(app.tenant(), &id, activities.clone());
+        results.push(result(&id, outcome.await)?);
+    }
+    Ok(Answer(json!({ "results": results })))
+}
