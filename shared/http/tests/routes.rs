@@ -23,6 +23,8 @@ mod bulk;
 mod canvas;
 #[path = "routes/definitions.rs"]
 mod definitions;
+#[path = "routes/edits.rs"]
+mod edits;
 #[path = "routes/identity.rs"]
 mod identity;
 #[path = "routes/imports.rs"]

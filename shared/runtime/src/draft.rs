@@ -11,6 +11,7 @@ use dormouse_store::{StoreError, Tenant};
 
 use crate::bindings::Bindings;
 use crate::definition_view::DefinitionView;
+use crate::edit::Edit;
 use crate::error::RuntimeError;
 use crate::load::read_definition;
 use crate::port::DefinitionChanged;
@@ -21,6 +22,14 @@ use crate::version_extra::VersionExtra;
 
 /// How often a change is tried while others change the same definition.
 pub(crate) const ATTEMPTS_MAX: u32 = 8;
+
+/// How a definition is saved.
+#[derive(Debug, Default)]
+pub(crate) struct Saving {
+    /// An unknown one keeps the version id that it has.
+    pub(crate) keeps_id: bool,
+    pub(crate) edit: Edit,
+}
 
 /// The version as it is given back, with its flags as they are now.
 pub(crate) fn view(
@@ -64,12 +73,12 @@ fn body(definition: &Definition) -> Result<Bytes, RuntimeError> {
 }
 
 impl Runtime {
-    /// Saves a definition as a draft. `keeps_id`: an unknown one keeps the version id that it has.
+    /// Saves a definition as a draft.
     pub(crate) async fn save(
         &self,
         tenant: &Tenant,
         mut definition: Definition,
-        keeps_id: bool,
+        Saving { keeps_id, edit }: Saving,
     ) -> Result<SaveOutcome, RuntimeError> {
         let given = definition.definition_id.clone();
         let id = given
@@ -87,9 +96,16 @@ impl Runtime {
             {
                 return Ok(SaveOutcome::ReadOnly);
             }
+            if let Some(head) = &head
+                && let Some(stale) = self.stale_edit(tenant, head, &definition, &edit).await?
+            {
+                return Ok(SaveOutcome::Stale(stale));
+            }
             let info = self.place(head.as_ref(), taken, given_version_id.clone());
             definition.identify(&id, &info.version_id, info.version);
-            let draft = self.draft(tenant, &definition, info, head.as_ref()).await?;
+            let draft = self
+                .draft(tenant, &definition, info, head.as_ref(), &edit)
+                .await?;
             match self.store().save_draft(tenant, &draft).await {
                 Ok(Saved::Done(now)) => {
                     self.changed(tenant, &id).await;
@@ -156,15 +172,20 @@ impl Runtime {
         definition: &Definition,
         place: VersionInfo,
         head: Option<&DefinitionHead>,
+        edit: &Edit,
     ) -> Result<Draft, RuntimeError> {
         let shared = Arc::new(definition.clone());
         let compiled = self
             .compile(tenant, shared, Bindings::default(), Resolve::AndForget)
             .await?;
+        let extra = VersionExtra {
+            saved_by: edit.by.clone(),
+            ..VersionExtra::of(definition)
+        };
         let info = VersionInfo {
             name: definition.name.clone().unwrap_or_default(),
             description: definition.description.clone().unwrap_or_default(),
-            extra: VersionExtra::of(definition).encode()?,
+            extra: extra.encode()?,
             ..place
         };
         Ok(Draft {

@@ -3,6 +3,7 @@
 use dormouse_engine::definition::Definition;
 use dormouse_store::Tenant;
 
+use crate::draft::Saving;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::save_definition::SaveOutcome;
@@ -19,6 +20,10 @@ impl Runtime {
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
-        self.save(tenant, definition, true).await
+        let saving = Saving {
+            keeps_id: true,
+            ..Saving::default()
+        };
+        self.save(tenant, definition, saving).await
     }
 }

@@ -267,6 +267,7 @@ fn publication(
     let extra = VersionExtra {
         published_ms: Some(now.0),
         bindings: compiled.bindings.clone(),
+        saved_by: VersionExtra::read(&stored.info)?.saved_by,
         ..VersionExtra::of(definition)
     };
     let info = VersionInfo {

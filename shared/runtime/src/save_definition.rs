@@ -4,6 +4,8 @@ use dormouse_engine::definition::Definition;
 use dormouse_store::Tenant;
 
 use crate::definition_view::DefinitionView;
+use crate::draft::Saving;
+use crate::edit::{Edit, StaleEdit};
 use crate::error::RuntimeError;
 use crate::load::read_definition;
 use crate::runtime::Runtime;
@@ -20,6 +22,8 @@ pub enum SaveOutcome {
     },
     /// The definition refuses changes.
     ReadOnly,
+    /// Somebody else has saved something else since it was read.
+    Stale(StaleEdit),
 }
 
 impl Runtime {
@@ -34,7 +38,25 @@ impl Runtime {
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
-        self.save(tenant, definition, false).await
+        self.save(tenant, definition, Saving::default()).await
+    }
+
+    /// The same, by somebody who may not save over what he has not seen: [`SaveOutcome::Stale`].
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn save_edit(
+        &self,
+        tenant: &Tenant,
+        definition: Definition,
+        edit: Edit,
+    ) -> Result<SaveOutcome, RuntimeError> {
+        let saving = Saving {
+            edit,
+            ..Saving::default()
+        };
+        self.save(tenant, definition, saving).await
     }
 
     /// Makes a new draft of an earlier version. `None`: there is no such version.
@@ -55,7 +77,7 @@ impl Runtime {
         match stored.filter(|stored| !stored.hidden) {
             None => Ok(None),
             Some(stored) => self
-                .save(tenant, read_definition(&stored)?, false)
+                .save(tenant, read_definition(&stored)?, Saving::default())
                 .await
                 .map(Some),
         }

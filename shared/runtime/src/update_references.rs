@@ -5,6 +5,7 @@ use dormouse_store::definition::DefinitionHead;
 use futures_util::future::BoxFuture;
 
 use crate::deliver::Delivered;
+use crate::draft::Saving;
 use crate::error::RuntimeError;
 use crate::load::read_definition;
 use crate::message::Published;
@@ -95,7 +96,7 @@ impl Runtime {
         let is_published = is_latest_published(&head);
         match redirect(&definition, target)? {
             Some(moved) => {
-                let saved = self.save(tenant, moved, false).await?;
+                let saved = self.save(tenant, moved, Saving::default()).await?;
                 if matches!(saved, SaveOutcome::ReadOnly) {
                     return Ok(false);
                 }

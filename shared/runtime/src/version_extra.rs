@@ -20,6 +20,9 @@ pub(crate) struct VersionExtra {
     pub(crate) is_system: bool,
     #[serde(rename = "ua", skip_serializing_if = "is_false")]
     pub(crate) usable_as_activity: bool,
+    /// Who saved it last, where somebody was asked who he is.
+    #[serde(rename = "by", skip_serializing_if = "Option::is_none")]
+    pub(crate) saved_by: Option<String>,
     /// When it was published, in ms since 1970: recurring triggers count from then.
     #[serde(rename = "pu", skip_serializing_if = "Option::is_none")]
     pub(crate) published_ms: Option<i64>,
@@ -45,6 +48,7 @@ impl VersionExtra {
             is_readonly: definition.is_readonly,
             is_system: definition.is_system,
             usable_as_activity: definition.options.usable_as_activity,
+            saved_by: None,
             published_ms: None,
             bindings: Bindings::default(),
         }

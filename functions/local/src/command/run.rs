@@ -147,7 +147,7 @@ pub(super) async fn publish(
                 first.get_or_insert_with(|| definition.definition_id.clone());
                 left.push((name, definition.definition_id));
             }
-            SaveOutcome::ReadOnly => {
+            SaveOutcome::ReadOnly | SaveOutcome::Stale(_) => {
                 let message = format!("{name}: it is read-only in this folder");
                 return Err(Failure::new(Exit::BadInput, "definitionReadOnly", message));
             }

@@ -102,7 +102,8 @@ async fn take(app: &App, definition: Definition) -> Imported {
             let answer = model::definition(app, &definition).await?;
             Ok((status, Answer(answer)))
         }
-        SaveOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly {
+        // It names no content that it is made over.
+        SaveOutcome::ReadOnly | SaveOutcome::Stale(_) => Err(Refusal::DefinitionReadOnly {
             id: id.unwrap_or_default(),
         }),
     }

@@ -1,15 +1,20 @@
 //! A definition and its summary as Elsa's API spells them.
 
 use dormouse_engine::graph::Problem;
-use dormouse_runtime::{DefinitionSummary, DefinitionView};
+use dormouse_runtime::{DefinitionSummary, DefinitionView, content_digest};
 use serde_json::{Map, Value, json};
 
 use super::canvas;
 use crate::app::App;
 use crate::refusal::Refusal;
 
+/// Before the digest of the content in a link.
+const CONTENT: &str = "?content=";
+
 /// What a definition can be asked to do. Studio opens one without the link `publish` read-only.
-fn links(definition_id: &str, is_readonly: bool) -> Value {
+///
+/// `self` says which content it is of. Editors send links back with what they save, so it is known what they have seen.
+fn links(definition_id: &str, is_readonly: bool, content: Option<&str>) -> Value {
     let link = |rel: &str, method: &str| {
         json!({
             "href": format!("/workflow-definitions/{definition_id}/{rel}"),
@@ -17,13 +22,26 @@ fn links(definition_id: &str, is_readonly: bool) -> Value {
             "method": method,
         })
     };
-    let mut links = vec![link("self", "GET")];
+    let mut own = link("self", "GET");
+    if let (Some(content), Some(Value::String(href))) = (content, own.get_mut("href")) {
+        href.push_str(CONTENT);
+        href.push_str(content);
+    }
+    let mut links = vec![own];
     if !is_readonly {
         links.push(link("publish", "POST"));
         links.push(link("retract", "POST"));
         links.push(link("delete", "DELETE"));
     }
     links.into()
+}
+
+/// Which content a model was of that somebody has edited, if it says so.
+pub(super) fn base(model: &Value) -> Option<String> {
+    let links = model.get("links")?.as_array()?;
+    let own = links.iter().find(|link| link["rel"] == "self")?;
+    let (_, content) = own.get("href")?.as_str()?.split_once(CONTENT)?;
+    Some(content.to_owned())
 }
 
 /// What a list can be asked to do.
@@ -41,7 +59,9 @@ pub(super) fn list_links() -> Value {
 pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value, Refusal> {
     let readonly = view.definition.is_readonly;
     let mut out = Map::new();
-    out.insert("links".into(), links(&view.definition_id, readonly));
+    let content = content_digest(&view.definition);
+    let links = links(&view.definition_id, readonly, Some(&content));
+    out.insert("links".into(), links);
     out.extend(stored(view));
     for (name, default) in [
         ("name", Value::Null),
@@ -115,7 +135,7 @@ fn camel(name: &str) -> String {
 /// What lists show.
 pub(super) fn summary(summary: &DefinitionSummary) -> Value {
     json!({
-        "links": links(&summary.definition_id, summary.is_readonly),
+        "links": links(&summary.definition_id, summary.is_readonly, None),
         "id": summary.version_id,
         "definitionId": summary.definition_id,
         "name": summary.name,

@@ -58,7 +58,10 @@ pub(super) async fn revert(
         .await?
     {
         Some(SaveOutcome::Saved { .. }) => Ok(StatusCode::CREATED),
-        Some(SaveOutcome::ReadOnly) => Err(Refusal::DefinitionReadOnly { id }),
+        // It names no content that it is made over.
+        Some(SaveOutcome::ReadOnly | SaveOutcome::Stale(_)) => {
+            Err(Refusal::DefinitionReadOnly { id })
+        }
         None => Err(Refusal::NoSuchDefinition {
             id: format!("{id} version {version}"),
         }),

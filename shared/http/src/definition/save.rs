@@ -2,14 +2,14 @@
 
 use axum::Json as Answer;
 use dormouse_engine::definition::Definition;
-use dormouse_runtime::SaveOutcome;
+use dormouse_runtime::{Edit, SaveOutcome};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{canvas, model, publish};
 use crate::access::PUBLISH_TOO;
 use crate::body::Json;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// What to save.
@@ -30,16 +30,21 @@ pub(super) async fn save(
         app.require(PUBLISH_TOO)?;
     }
     let mut model = request.model;
+    let edit = Edit {
+        by: Some(app.principal().name.clone()),
+        base: model::base(&model),
+    };
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
     let problems = app.runtime().validate(app.tenant(), &definition).await?;
     let id = definition.definition_id.clone().unwrap_or_default();
     let saved = app
         .runtime()
-        .save_definition(app.tenant(), definition)
+        .save_edit(app.tenant(), definition, edit)
         .await?;
     match saved {
         SaveOutcome::ReadOnly => Err(Refusal::DefinitionReadOnly { id }),
+        SaveOutcome::Stale(stale) => Err(Operating::StaleEdit { id, stale }.into()),
         SaveOutcome::Saved { definition, .. } if request.publish == Some(true) => {
             publish::answer(&app, &definition.definition_id).await
         }

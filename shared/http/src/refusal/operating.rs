@@ -1,6 +1,7 @@
 //! What the caller hears when he wants to change, import or deliver anew what cannot be.
 
 use axum::http::StatusCode;
+use dormouse_runtime::StaleEdit;
 
 use super::Facts;
 
@@ -13,6 +14,10 @@ pub enum Operating {
     },
     AlterationNotOffered {
         name: String,
+    },
+    StaleEdit {
+        id: String,
+        stale: StaleEdit,
     },
     NoSuchPlan {
         id: String,
@@ -76,6 +81,17 @@ impl Operating {
                 "alterationNotOffered",
                 format!("nothing was changed: there is no alteration `{name}` here; there are ModifyVariable, Migrate, ScheduleActivity, CancelActivity and Cancel, and /elsa/api/alterations/workflows/retry"),
             ),
+            Self::StaleEdit { id, stale } => {
+                let by = stale.by.as_deref().unwrap_or("somebody else");
+                (
+                    S::CONFLICT,
+                    "staleEdit",
+                    format!(
+                        "nothing was saved: {by} has saved `{id}` since you read it. Yours differs in: {}. Read it again and make your changes there",
+                        stale.differences.join(", ")
+                    ),
+                )
+            }
             Self::NoSuchPlan { id } => (
                 S::NOT_FOUND,
                 "noSuchPlan",

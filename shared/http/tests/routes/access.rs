@@ -22,13 +22,23 @@ pub(crate) fn server() -> Server {
 
 /// An API key of a tenant with permissions.
 pub(crate) async fn key(server: &Server, tenant: &str, permissions: &[&str]) -> String {
+    key_of(server, tenant, "test", permissions).await
+}
+
+/// The same of an application with a name.
+pub(crate) async fn key_of(
+    server: &Server,
+    tenant: &str,
+    name: &str,
+    permissions: &[&str],
+) -> String {
     let identity = Identity::new(server.app.runtime().clone(), Authentication::none());
     let by = Principal {
         tenant: Tenant::new(tenant).unwrap(),
         ..Principal::unasked()
     };
     let new = NewApplication {
-        name: "test".into(),
+        name: name.into(),
         permissions: permissions.iter().map(|p| (*p).to_owned()).collect(),
         ..NewApplication::default()
     };

@@ -25,7 +25,7 @@ async fn a_plan_is_submitted_carried_out_and_shown() {
     let server = Server::new();
     server.publish(counting("w")).await;
     server.publish(counting("x")).await;
-    let (first, bookmark) = start(&server, "w").await;
+    let (first, _) = start(&server, "w").await;
     let (second, _) = start(&server, "w").await;
     let (other, _) = start(&server, "x").await;
     let alterations = json!([{ "type": "ModifyVariable", "variableId": "n", "value": 9 }]);
@@ -65,7 +65,19 @@ async fn a_plan_is_submitted_carried_out_and_shown() {
         (value(&first).await, value(&other).await),
         (json!(9), json!(1))
     );
+}
 
+#[tokio::test]
+async fn a_plan_is_one_under_its_id_and_tells_what_could_not_be_changed() {
+    let server = Server::new();
+    server.publish(counting("w")).await;
+    let (first, bookmark) = start(&server, "w").await;
+    let (second, _) = start(&server, "w").await;
+    let alterations = json!([{ "type": "ModifyVariable", "variableId": "n", "value": 9 }]);
+    let filter = json!({ "definitionIds": ["w"] });
+    let plan = json!({ "id": "p", "alterations": alterations, "filter": filter });
+    server.post("/alterations/submit", &plan).await.ok(200);
+    let done = carried_out(&server, "p").await;
     let other_plan = json!({ "id": "p", "alterations": [{ "type": "Cancel" }], "filter": filter });
     server
         .post("/alterations/submit", &other_plan)
