@@ -15,7 +15,8 @@ struct Editor<'a> {
 
 impl Editor<'_> {
     async fn read(&self) -> Value {
-        let read = ask(self.server, Some(&self.key), "GET", READ, &json!({}));
+        let nothing = json!({});
+        let read = ask(self.server, Some(&self.key), "GET", READ, &nothing);
         read.await.ok(200)
     }
 

@@ -183,6 +183,14 @@ fn job(instance_id: &str) -> AlterationJob {
     }
 }
 
+fn put_plan(rig: &Rig) {
+    let (plan, jobs) = (plan(), [job("i#1")]);
+    let put = rig
+        .store
+        .put_alteration_plan(&rig.tenant, "p#1", &plan, &jobs, 5_000);
+    assert!(now(put).unwrap());
+}
+
 #[test]
 fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
     let rig = rig();
@@ -267,11 +275,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     };
     now(rig.store.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
     now(rig.store.put_pause(&pause())).unwrap();
-    let jobs = [job("i#1")];
-    now(rig
-        .store
-        .put_alteration_plan(tenant, "p#1", &plan(), &jobs, 5_000))
-    .unwrap();
+    put_plan(&rig);
     let mut text = String::new();
     for item in rig.table.memory.items() {
         text.push_str(&format!("{} {}\n", item.key.partition, item.key.sort));
