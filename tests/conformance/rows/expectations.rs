@@ -8,8 +8,7 @@ const PROVIDERS: &str =
     "there are no file providers to refresh or reload from: definitions are published";
 const HOST_FUNCTION: &str =
     "needs a script function that an Elsa host registers in C#; scripts here see no host code";
-const ALTERATIONS: &str =
-    "an instance keeps the version that it began with; Migrate is refused, and says so";
+const ALTERATIONS: &str = "Elsa migrates an instance that has finished; here what has ended stays as it is (one that waits goes over)";
 const C_SHARP: &str = "the file's only activity is C#, which is not run here; its output binding is shown with JavaScript";
 
 const PARENT: &str =
