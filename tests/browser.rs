@@ -98,6 +98,14 @@ fn a_person_draws_publishes_runs_and_watches_a_workflow_in_studio() {
 }
 
 #[test]
+fn who_draws_what_somebody_else_has_saved_meanwhile_is_told_so() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = with_studio(data.path());
+    visit("edits.mjs", &server, &browser);
+}
+
+#[test]
 fn a_person_mends_an_incident_and_replays_a_dead_letter() {
     let Some(browser) = browser() else { return };
     let data = folder();

@@ -67,6 +67,20 @@ export async function until(what, isSo, ms = 30_000) {
   }
 }
 
+/** Drags an activity from its group of the toolbox onto the canvas. */
+export async function drag(page, group, name, x, y) {
+  await page.getByPlaceholder("Search").first().fill(name);
+  const item = page.locator("[draggable=true]", { hasText: name }).first();
+  const header = page.locator(".mud-expand-panel-header", { hasText: group }).first();
+  await header.waitFor();
+  await until(`${name} is in the toolbox`, async () => {
+    if (await item.isVisible()) return true;
+    await header.click();
+    return item.waitFor({ timeout: 3_000 }).then(() => true, () => false);
+  });
+  await item.dragTo(page.locator(".x6-graph").first(), { targetPosition: { x, y } });
+}
+
 /** The API, as a program asks it. */
 export async function api(method, path, body) {
   const headers = { "content-type": "application/json", authorization: `ApiKey ${process.env.API_KEY}` };

@@ -1,23 +1,9 @@
 // Elsa Studio in a browser: a workflow is made, drawn, published, run, watched while it waits, and seen to finish.
 
 import { strict as assert } from "node:assert";
-import { api, arrive, leave, nothingWrong, open, shoot, until } from "./person.mjs";
+import { api, arrive, drag, leave, nothingWrong, open, shoot, until } from "./person.mjs";
 
 const page = await arrive();
-
-/** Drags an activity from its group of the toolbox onto the canvas. */
-async function drag(group, name, x, y) {
-  await page.getByPlaceholder("Search").first().fill(name);
-  const item = page.locator("[draggable=true]", { hasText: name }).first();
-  const header = page.locator(".mud-expand-panel-header", { hasText: group }).first();
-  await header.waitFor();
-  await until(`${name} is in the toolbox`, async () => {
-    if (await item.isVisible()) return true;
-    await header.click();
-    return item.waitFor({ timeout: 3_000 }).then(() => true, () => false);
-  });
-  await item.dragTo(page.locator(".x6-graph").first(), { targetPosition: { x, y } });
-}
 
 await open(page, "/workflows/definitions");
 await page.getByRole("button", { name: /create workflow/i }).first().click();
@@ -33,7 +19,7 @@ await until("the dialog is done", async () => {
 await page.locator(".x6-graph").first().waitFor();
 await nothingWrong(page);
 
-await drag("Primitives", "Run Task", 250, 120);
+await drag(page, "Primitives", "Run Task", 250, 120);
 await page.locator(".x6-node").waitFor();
 const { items } = await api("GET", "/workflow-definitions?versionOptions=Latest&searchTerm=Chairs");
 const id = items[0].definitionId;

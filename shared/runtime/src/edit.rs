@@ -15,7 +15,7 @@ use crate::version_extra::VersionExtra;
 const DIFFERENCES_MAX: usize = 10;
 
 /// What a definition's JSON says of its place and not of the workflow.
-const NOT_CONTENT: [&str; 8] = [
+const NOT_CONTENT: [&str; 11] = [
     "$schema",
     "createdat",
     "definitionid",
@@ -23,6 +23,9 @@ const NOT_CONTENT: [&str; 8] = [
     "islatest",
     "ispublished",
     "links",
+    "materializercontext",
+    "materializername",
+    "providername",
     "version",
 ];
 
@@ -62,9 +65,20 @@ fn content(definition: &Definition) -> Value {
     content.into()
 }
 
+/// Whether a value says as little as none: editors spell out what files leave out.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.values().all(is_nothing),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
 /// Where two values differ.
 fn differences(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
-    if found.len() >= DIFFERENCES_MAX || a == b {
+    if found.len() >= DIFFERENCES_MAX || a == b || (is_nothing(a) && is_nothing(b)) {
         return;
     }
     match (a, b) {
@@ -116,5 +130,42 @@ impl Runtime {
             by,
             differences: found,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn differences_are_named_by_their_places_and_nothing_is_no_difference() {
+        let told = |a: Value, b: Value| {
+            let mut found = Vec::new();
+            differences("", &a, &b, &mut found);
+            found
+        };
+        let a = json!({ "name": "a", "isSystem": false, "root": { "activities": [{ "text": "x" }, { "text": "y" }] } });
+        let b = json!({ "name": "a", "options": { "usableAsActivity": false }, "root": { "activities": [{ "text": "x" }, { "text": "z" }] } });
+        assert_eq!(told(a.clone(), b), ["root.activities[1].text"]);
+        let fewer =
+            json!({ "description": "d", "name": "a", "root": { "activities": [{ "text": "x" }] } });
+        assert_eq!(told(a.clone(), fewer), ["root.activities", "description"]);
+        let many: Vec<Value> = (0..40).map(Value::from).collect();
+        let others: Vec<Value> = (100..140).map(Value::from).collect();
+        assert_eq!(told(many.into(), others.into()).len(), DIFFERENCES_MAX);
+    }
+
+    #[test]
+    fn a_digest_is_of_the_content_whatever_version_it_is() {
+        let digest = |json: Value| content_digest(&Definition::from_value(json).unwrap());
+        let root = json!({ "type": "Elsa.Sequence", "id": "s", "activities": [] });
+        let one = json!({ "id": "v1", "definitionId": "d", "version": 1, "isLatest": true, "root": root });
+        let two = json!({ "root": root, "Version": 2, "definitionId": "d", "createdAt": "2026-01-01T00:00:00Z" });
+        assert_eq!(digest(one.clone()), digest(two));
+        let mut other = one.clone();
+        other["name"] = "n".into();
+        assert_ne!(digest(one), digest(other));
     }
 }

@@ -76,6 +76,27 @@ function followNavigation() {
   });
 }
 
+/** Tells what Studio keeps to itself: that nothing was saved, because somebody else has saved meanwhile. */
+function tellRefusals() {
+  const ask = window.fetch;
+  window.fetch = async (...all) => {
+    const answer = await ask.apply(window, all);
+    if (answer.status === 409) {
+      const { code, detail } = await answer.clone().json().catch(() => ({}));
+      if (code === "staleEdit") refused(detail);
+    }
+    return answer;
+  };
+}
+
+function refused(told) {
+  document.getElementById("refused")?.remove();
+  const box = h("div", { id: "refused", role: "alert" }, h("p", {}, told),
+    h("button", { onclick: () => location.reload() }, "Read it again"),
+    h("button", { onclick: () => box.remove() }, "Stay here"));
+  document.body.append(box);
+}
+
 function load() {
   for (const href of STYLES) document.head.append(h("link", { rel: "stylesheet", href }));
   for (const src of SCRIPTS) {
@@ -100,6 +121,7 @@ async function begin() {
   if (!(await about()).studio) return main.replaceChildren(...isMissing());
   main.replaceChildren(h("p", { class: "note", role: "status" }, "Studio is starting…"));
   followNavigation();
+  tellRefusals();
   load();
   // A view reads its token once. A provider that is added passes a new one on to all.
   onToken((now) => {

@@ -8,13 +8,12 @@ use super::canvas;
 use crate::app::App;
 use crate::refusal::Refusal;
 
-/// Before the digest of the content in a link.
-const CONTENT: &str = "?content=";
+/// The custom property that says which content an answer is of. It is no part of the definition. Studio keeps custom
+/// properties in what it saves, and nothing else that it does not know; so it is known what its user has seen.
+const CONTENT: &str = "Dormouse:Content";
 
 /// What a definition can be asked to do. Studio opens one without the link `publish` read-only.
-///
-/// `self` says which content it is of. Editors send links back with what they save, so it is known what they have seen.
-fn links(definition_id: &str, is_readonly: bool, content: Option<&str>) -> Value {
+fn links(definition_id: &str, is_readonly: bool) -> Value {
     let link = |rel: &str, method: &str| {
         json!({
             "href": format!("/workflow-definitions/{definition_id}/{rel}"),
@@ -22,12 +21,7 @@ fn links(definition_id: &str, is_readonly: bool, content: Option<&str>) -> Value
             "method": method,
         })
     };
-    let mut own = link("self", "GET");
-    if let (Some(content), Some(Value::String(href))) = (content, own.get_mut("href")) {
-        href.push_str(CONTENT);
-        href.push_str(content);
-    }
-    let mut links = vec![own];
+    let mut links = vec![link("self", "GET")];
     if !is_readonly {
         links.push(link("publish", "POST"));
         links.push(link("retract", "POST"));
@@ -36,12 +30,11 @@ fn links(definition_id: &str, is_readonly: bool, content: Option<&str>) -> Value
     links.into()
 }
 
-/// Which content a model was of that somebody has edited, if it says so.
-pub(super) fn base(model: &Value) -> Option<String> {
-    let links = model.get("links")?.as_array()?;
-    let own = links.iter().find(|link| link["rel"] == "self")?;
-    let (_, content) = own.get("href")?.as_str()?.split_once(CONTENT)?;
-    Some(content.to_owned())
+/// Takes out of a model which content it was of when somebody began to edit it, if it says so.
+pub(super) fn take_content(model: &mut Value) -> Option<String> {
+    let custom = model.get_mut("customProperties")?.as_object_mut()?;
+    let content = custom.remove(CONTENT)?;
+    content.as_str().map(str::to_owned)
 }
 
 /// What a list can be asked to do.
@@ -59,9 +52,7 @@ pub(super) fn list_links() -> Value {
 pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value, Refusal> {
     let readonly = view.definition.is_readonly;
     let mut out = Map::new();
-    let content = content_digest(&view.definition);
-    let links = links(&view.definition_id, readonly, Some(&content));
-    out.insert("links".into(), links);
+    out.insert("links".into(), links(&view.definition_id, readonly));
     out.extend(stored(view));
     for (name, default) in [
         ("name", Value::Null),
@@ -82,6 +73,9 @@ pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value
         if out.get(name).is_none_or(Value::is_null) {
             out.insert(name.into(), default);
         }
+    }
+    if let Some(Value::Object(custom)) = out.get_mut("customProperties") {
+        custom.insert(CONTENT.into(), content_digest(&view.definition).into());
     }
     if let Some(Value::Object(options)) = out.get_mut("options") {
         for (name, default) in [
@@ -119,6 +113,9 @@ fn stored(view: &DefinitionView) -> Map<String, Value> {
         .filter(|(name, _)| !matches!(name.as_str(), "links" | "$schema"))
         .map(|(name, value)| (camel(name), value.clone()))
         .collect();
+    if let Some(Value::Object(custom)) = out.get_mut("customProperties") {
+        custom.remove(CONTENT);
+    }
     out.insert("createdAt".into(), view.created_at.to_string().into());
     out
 }
@@ -135,7 +132,7 @@ fn camel(name: &str) -> String {
 /// What lists show.
 pub(super) fn summary(summary: &DefinitionSummary) -> Value {
     json!({
-        "links": links(&summary.definition_id, summary.is_readonly, None),
+        "links": links(&summary.definition_id, summary.is_readonly),
         "id": summary.version_id,
         "definitionId": summary.definition_id,
         "name": summary.name,

@@ -32,7 +32,7 @@ pub(super) async fn save(
     let mut model = request.model;
     let edit = Edit {
         by: Some(app.principal().name.clone()),
-        base: model::base(&model),
+        base: model::take_content(&mut model),
     };
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
