@@ -358,6 +358,7 @@ mod tests {
         assert_eq!(authentication.ways, ["apiKeys", "jwt"]);
         assert!(authentication.has_many_tenants);
     }
+
     #[test]
     fn a_webhook_is_an_address_and_what_goes_with_it() {
         let table = ("DORMOUSE_TABLE", "t");

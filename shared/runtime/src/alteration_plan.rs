@@ -342,3 +342,6 @@ fn plan_message(tenant: &Tenant, id: &str) -> Message {
     };
     Message::new(format!("plan/{id}"), tenant.clone(), task)
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,8 @@ use crate::walk::{Listed, Walk};
 /// At most so many heads are read at once.
 const BATCH_MAX: usize = 50;
 
-/// Which instances. Every field that is set must match; an empty list matches all.
+/// Which instances. Every field that is set must match; an empty list matches all. Stored with alteration plans, so
+/// its names are stable for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InstanceFilter {

@@ -183,16 +183,24 @@ mod tests {
             json!([named("a", line("a")), event("b"), named("c", line("c"))]),
             &[("a", "b"), ("b", "c")],
         );
-        // `n` is beside `b`, and `a` is past: `c` must not wait for it. `m` is ahead.
+        // `n` and `o` are beside `b`, and `a` is past: `c` must not wait for them. `m` is ahead.
         let after = chart(
             json!([
+                named("o", line("o")),
                 named("n", line("n")),
                 named("c", line("c")),
                 named("m", line("m")),
                 event("b"),
                 named("a", line("a")),
             ]),
-            &[("a", "b"), ("a", "n"), ("n", "c"), ("b", "m"), ("m", "c")],
+            &[
+                ("a", "b"),
+                ("a", "n"),
+                ("n", "o"),
+                ("o", "c"),
+                ("b", "m"),
+                ("m", "c"),
+            ],
         );
         let mut moved = over(before.start(), after).unwrap();
         assert!(moved.resume("b", json!({})));

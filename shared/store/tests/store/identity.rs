@@ -1,4 +1,5 @@
-//! Links, users, roles, applications, signing keys and the audit log: small items that count once.
+//! Links, users, roles, applications, signing keys, the audit log, the pause and alteration plans: small items that count
+//! once.
 
 use bytes::Bytes;
 use dormouse_store::Tenant;

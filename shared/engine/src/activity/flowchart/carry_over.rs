@@ -1,6 +1,8 @@
 //! What a flowchart remembers, for another version of it: activities and connections are found by their names.
 
-use super::plan::{Connection, Flowchart};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::Flowchart;
 use super::{FlowMemory, Token};
 use crate::activity::Versions;
 
@@ -38,20 +40,31 @@ impl Flowchart {
                     *here = *visits;
                 }
             }
-            let known = |connection: &Connection| {
-                let is_it = |old: &Connection| {
-                    places.get(old.source) == Some(&Some(connection.source))
-                        && places.get(old.target) == Some(&Some(connection.target))
-                        && old.port == connection.port
-                };
-                let number = from.connections.iter().position(is_it)?;
-                memory.connections.get(number).copied()
-            };
-            let states: Vec<_> = self.connections.iter().map(known).collect();
-            let is_new = |place| !places.contains(&Some(place));
-            self.pass_new(&mut carried, &states, is_new);
+            let states = self.known_states(from, &places, memory);
+            self.pass_new(&mut carried, &places, &states);
         }
         Some(carried)
+    }
+
+    /// What is remembered of each connection that the version before has too.
+    fn known_states(
+        &self,
+        from: &Self,
+        places: &[Option<usize>],
+        memory: &FlowMemory,
+    ) -> Vec<Option<(u32, bool)>> {
+        let old = from.connections.iter().zip(&memory.connections);
+        let old: BTreeMap<_, _> = old
+            .filter_map(|(connection, state)| {
+                let source = places.get(connection.source).copied().flatten()?;
+                let target = places.get(connection.target).copied().flatten()?;
+                Some(((source, target, connection.port.as_str()), *state))
+            })
+            .collect();
+        let connections = self.connections.iter();
+        connections
+            .map(|c| old.get(&(c.source, c.target, c.port.as_str())).copied())
+            .collect()
     }
 
     /// Counts what is new and lies before the place where the instance stands as passed. Else whatever it leads to
@@ -59,38 +72,44 @@ impl Flowchart {
     fn pass_new(
         &self,
         memory: &mut FlowMemory,
+        places: &[Option<usize>],
         states: &[Option<(u32, bool)>],
-        is_new: impl Fn(usize) -> bool,
     ) {
-        let visits = |memory: &FlowMemory, place: usize| memory.activities.get(place).copied();
-        loop {
-            memory.connections = states
-                .iter()
-                .zip(&self.connections)
-                .map(|(known, connection)| {
-                    let source = visits(memory, connection.source).unwrap_or(0);
-                    known.unwrap_or((source, source > 0))
-                })
-                .collect();
-            let Some(plan) = self.plan(memory.start as usize) else {
-                return;
+        let known: BTreeSet<usize> = places.iter().copied().flatten().collect();
+        let FlowMemory {
+            activities,
+            connections,
+            start,
+            ..
+        } = memory;
+        *connections = states
+            .iter()
+            .zip(&self.connections)
+            .map(|(state, connection)| {
+                let visits = activities.get(connection.source).copied().unwrap_or(0);
+                state.unwrap_or((visits, visits > 0))
+            })
+            .collect();
+        let Some(plan) = self.plan(*start as usize) else {
+            return;
+        };
+        let is_new = |place: &usize| !known.contains(place);
+        let mut to_see: Vec<usize> = (0..self.activities.len()).filter(is_new).collect();
+        while let Some(place) = to_see.pop() {
+            let inbound = plan.inbound.get(place).map_or(&[][..], Vec::as_slice);
+            let mut into = inbound.iter().map(|n| connections.get(*n));
+            let is_passed = !inbound.is_empty()
+                && into.all(|state| state.is_some_and(|(visits, _)| *visits > 0));
+            let Some(visits @ 0) = activities.get_mut(place).filter(|_| is_passed) else {
+                continue;
             };
-            let is_passed = |place: &usize| {
-                let inbound = plan.inbound.get(*place).map_or(&[][..], Vec::as_slice);
-                let mut states = inbound.iter().map(|n| memory.connections.get(*n));
-                is_new(*place)
-                    && visits(memory, *place) == Some(0)
-                    && !inbound.is_empty()
-                    && states.all(|state| state.is_some_and(|(visits, _)| *visits > 0))
-            };
-            let passed: Vec<usize> = (0..self.activities.len()).filter(is_passed).collect();
-            if passed.is_empty() {
-                return;
-            }
-            for place in passed {
-                if let Some(visits) = memory.activities.get_mut(place) {
-                    *visits = 1;
+            *visits = 1;
+            for &number in self.outbound.get(place).into_iter().flatten() {
+                if let Some(state) = connections.get_mut(number) {
+                    *state = (1, true);
                 }
+                let target = self.connections.get(number).map(|c| c.target);
+                to_see.extend(target.filter(is_new));
             }
         }
     }
