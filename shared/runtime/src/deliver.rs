@@ -7,7 +7,7 @@ use dormouse_engine::step::{Stimulus, not_started};
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
-use crate::advance::Waking;
+use crate::advance::{WakeRequest, outcome};
 use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
@@ -16,7 +16,7 @@ use crate::port::{LifecycleEvent, Metric, TaskRequest};
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
-use crate::timer::Timer;
+use crate::target::Target;
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,13 @@ impl Runtime {
         }
         let caused = self.caused_by(message);
         match caused.try_deliver(message).await {
-            Err(
+            Err(error) => match error.itself() {
                 RuntimeError::InProgress { .. }
                 | RuntimeError::LeaseLost { .. }
-                | RuntimeError::DefinitionContended { .. },
-            ) => Ok(Delivered::Later),
-            Err(RuntimeError::Paused { .. }) => Ok(Delivered::Paused),
+                | RuntimeError::DefinitionContended { .. } => Ok(Delivered::Later),
+                RuntimeError::Paused { .. } => Ok(Delivered::Paused),
+                _ => Err(error),
+            },
             delivered => delivered,
         }
     }
@@ -73,17 +74,12 @@ impl Runtime {
                 ..
             } => {
                 let activities = *activities;
-                let waking = Waking::new(instance.as_str(), Stimulus::Continue);
-                self.wake(
-                    tenant,
-                    Waking {
-                        activities,
-                        ..waking
-                    },
-                )
-                .await
+                let request = WakeRequest {
+                    activities,
+                    ..WakeRequest::new(instance.as_str(), Stimulus::Continue)
+                };
+                self.wake(tenant, request).await
             }
-            Task::Schedule { timer } => self.deliver_schedule(timer).await,
             Task::Fire { timer } => Ok(match self.fire_timer(timer).await? {
                 TimerOutcome::Later => Delivered::Later,
                 TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => {
@@ -104,11 +100,15 @@ impl Runtime {
                 bookmark,
                 input,
             } => {
-                let waking = resuming(instance, bookmark, input.clone());
-                self.wake(tenant, waking).await
+                let request = resuming(instance, bookmark, input.clone());
+                self.wake(tenant, request).await
             }
             Task::Stimulate { stimulus } => {
                 self.stimulate(tenant, stimulus).await?;
+                Ok(Delivered::Done)
+            }
+            Task::StimulateOn { stimulus, cursor } => {
+                self.stimulate_on(tenant, stimulus, cursor.clone()).await?;
                 Ok(Delivered::Done)
             }
             Task::RequestTask { request } => self.deliver_request(request).await,
@@ -129,16 +129,6 @@ impl Runtime {
                     .await
             }
         }
-    }
-
-    async fn deliver_schedule(&self, timer: &Timer) -> Result<Delivered, RuntimeError> {
-        let scheduler = &self.ports().scheduler;
-        scheduler
-            .schedule(timer)
-            .await
-            .map_err(RuntimeError::Scheduler)?;
-        self.record(Metric::TimersScheduled, 1);
-        Ok(Delivered::Done)
     }
 
     async fn deliver_request(&self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
@@ -165,8 +155,8 @@ impl Runtime {
         Ok(Delivered::Done)
     }
 
-    async fn wake(&self, tenant: &Tenant, waking: Waking) -> Result<Delivered, RuntimeError> {
-        Ok(settled(&self.advance(tenant, waking).await?.outcome()))
+    async fn wake(&self, tenant: &Tenant, request: WakeRequest) -> Result<Delivered, RuntimeError> {
+        Ok(settled(&outcome(self.advance(tenant, request).await?)))
     }
 
     async fn deliver_start(
@@ -246,23 +236,37 @@ impl Runtime {
             bookmark: bookmark.clone(),
             answer,
         };
-        let waking = Waking::new(instance_id.as_str(), stimulus).at(bookmark.as_str(), 0);
-        self.wake(tenant, waking).await
+        let request = at(instance_id, bookmark, stimulus);
+        self.wake(tenant, request).await
     }
 }
 
-fn resuming(instance: &InstanceId, bookmark: &BookmarkId, input: Map<String, Value>) -> Waking {
+fn resuming(
+    instance: &InstanceId,
+    bookmark: &BookmarkId,
+    input: Map<String, Value>,
+) -> WakeRequest {
     let stimulus = Stimulus::Resume {
         bookmark: bookmark.clone(),
         input,
     };
-    Waking::new(instance.as_str(), stimulus).at(bookmark.as_str(), 0)
+    at(instance, bookmark, stimulus)
+}
+
+/// Request to wake one bookmark.
+fn at(instance: &InstanceId, bookmark: &BookmarkId, stimulus: Stimulus) -> WakeRequest {
+    let target = Target::Bookmark {
+        id: bookmark.as_str().to_owned(),
+        stamp: None,
+        stimulus,
+    };
+    WakeRequest::to(instance.as_str(), target)
 }
 
 /// Whether a message that resumes is done with.
 fn settled(outcome: &ResumeOutcome) -> Delivered {
     match outcome {
-        ResumeOutcome::NotYet(_) => Delivered::Later,
+        ResumeOutcome::NotYet => Delivered::Later,
         ResumeOutcome::Resumed(_)
         | ResumeOutcome::BookmarkGone(_)
         | ResumeOutcome::Seen(_)

@@ -1,6 +1,8 @@
 //! What can go wrong in a use case. What is expected, such as a duplicate or a lost race, is a value of the
 //! outcome; what a workflow does wrong is an incident of its instance.
 
+use std::sync::Arc;
+
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::instance::DecodeError;
 use dormouse_store::StoreError;
@@ -36,6 +38,9 @@ pub enum RuntimeError {
         /// Since when, in ms since 1970.
         since_ms: i64,
     },
+    /// The same error was told to everybody whose request was part of the burst.
+    #[error(transparent)]
+    Shared(#[from] Arc<RuntimeError>),
     /// The store did not do it; see [`StoreError`] for what may be tried again.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,6 +101,7 @@ impl RuntimeError {
             | Self::LeaseLost { .. }
             | Self::DefinitionContended { .. }
             | Self::Paused { .. } => true,
+            Self::Shared(error) => error.is_busy(),
             Self::Store(error) => error.is_busy(),
             Self::Instance { .. }
             | Self::StoredDefinition { .. }
@@ -104,6 +110,15 @@ impl RuntimeError {
             | Self::Scheduler(_)
             | Self::Queue(_)
             | Self::Bus(_) => false,
+        }
+    }
+
+    /// The error itself, where it was told to several.
+    #[must_use]
+    pub fn itself(&self) -> &Self {
+        match self {
+            Self::Shared(error) => error.itself(),
+            other => other,
         }
     }
 

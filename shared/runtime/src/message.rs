@@ -54,12 +54,7 @@ pub enum Task {
         #[serde(default)]
         made_way: bool,
     },
-    /// Schedule a timer.
-    Schedule {
-        /// The timer.
-        timer: Timer,
-    },
-    /// Fire a timer that is due already.
+    /// Fire a timer that is due.
     Fire {
         /// The timer.
         timer: Timer,
@@ -91,6 +86,13 @@ pub enum Task {
     Stimulate {
         /// The stimulus.
         stimulus: StimulusRequest,
+    },
+    /// Go on with a stimulus at a page of its recipients.
+    StimulateOn {
+        /// The stimulus.
+        stimulus: StimulusRequest,
+        /// Where the page begins.
+        cursor: String,
     },
     /// Ask an outside worker to do a task.
     RequestTask {
@@ -141,16 +143,14 @@ impl Task {
     /// Whether it is work that any node may do, rather than something that is handed on in one call.
     pub(crate) fn is_work(&self) -> bool {
         match self {
-            Self::Schedule { .. }
-            | Self::RequestTask { .. }
-            | Self::Tell { .. }
-            | Self::ScheduleTriggers(_) => false,
+            Self::RequestTask { .. } | Self::Tell { .. } | Self::ScheduleTriggers(_) => false,
             Self::Continue { .. }
             | Self::Fire { .. }
             | Self::Start { .. }
             | Self::StartChild { .. }
             | Self::Resume { .. }
             | Self::Stimulate { .. }
+            | Self::StimulateOn { .. }
             | Self::Cancel { .. }
             | Self::CallInBackground { .. }
             | Self::CleanDeleted { .. }
@@ -172,11 +172,11 @@ impl Task {
             | Self::StartChild { .. }
             | Self::Resume { .. }
             | Self::Stimulate { .. }
+            | Self::StimulateOn { .. }
             | Self::CallInBackground { .. }
             | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
-            Self::Schedule { .. }
-            | Self::RequestTask { .. }
+            Self::RequestTask { .. }
             | Self::Tell { .. }
             | Self::Cancel { .. }
             | Self::CleanDeleted { .. }

@@ -3,8 +3,8 @@
 
 use dormouse_store::outbox::OutboxKey;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
 
+use crate::beside::beside;
 use crate::deliver::Delivered;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
@@ -49,17 +49,24 @@ impl Runtime {
         })
     }
 
+    /// Sets timers that lie outside the table, beside each other.
+    pub(crate) async fn schedule_all(&self, timers: &[Timer]) -> Result<(), RuntimeError> {
+        let scheduler = &self.ports().scheduler;
+        let most = self.config().deliveries_parallel_max;
+        let set = beside(timers, most, |timer| scheduler.schedule(timer)).await;
+        let set: Result<Vec<()>, _> = set.into_iter().collect();
+        set.map(drop).map_err(RuntimeError::Scheduler)
+    }
+
     /// Delivers messages beside each other; answers those that are left.
     pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Vec<Message> {
         let count = messages.len();
-        let mut each = Vec::with_capacity(count);
-        for message in messages {
-            each.push(self.send_or_keep(message).boxed());
-        }
-        let left: Vec<Option<Message>> = stream::iter(each)
-            .buffer_unordered(self.config().deliveries_parallel_max.max(1))
-            .collect()
-            .await;
+        // Made one by one as there is room for them: a commit may have ten thousand effects.
+        let most = self.config().deliveries_parallel_max;
+        let left = beside(messages, most, |message| {
+            Box::pin(self.send_or_keep(message))
+        })
+        .await;
         let left: Vec<Message> = left.into_iter().flatten().collect();
         let delivered = i64::try_from(count - left.len()).unwrap_or(i64::MAX);
         self.record(Metric::OutboxDelivered, delivered);

@@ -110,7 +110,12 @@ impl Host {
         }
         heed_pauses(&nodes, storage.embedded.is_some(), &mut tasks, &stopped).await?;
         let scheduler = storage.scheduler.clone();
-        let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
+        let timers = TimerDriver::new(
+            scheduler,
+            nodes.clone(),
+            clock,
+            Arc::new(background.clone()),
+        );
         tasks.spawn(timers.run(stopped.clone()));
         if let Some(first) = nodes.first().cloned() {
             match &storage.embedded {
