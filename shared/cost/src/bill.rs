@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::price::Prices;
+use crate::price::{PerMillion, Prices};
 use crate::tally::Tally;
 
 /// One part of a bill.
@@ -95,6 +95,18 @@ impl Bill {
                 "requests",
                 each.api_requests,
             ),
+            line(
+                "bucket",
+                (tally.bucket_puts + tally.bucket_gets) as f64,
+                "requests",
+                bucket_usd(tally, each),
+            ),
+            line(
+                "logs",
+                tally.log_bytes as f64 / 1_024.0,
+                "KB",
+                prices.log_usd_per_gb / (1_024.0 * 1_024.0) * 1_000_000.0,
+            ),
         ];
         Self {
             usd_per_million_runs: lines.iter().map(|line| line.usd_per_million_runs).sum(),
@@ -103,6 +115,20 @@ impl Bill {
             lines,
         }
     }
+}
+
+/// US$ for a million of a run's requests to the bucket, puts and gets mixed as they are.
+fn bucket_usd(tally: &Tally, each: &PerMillion) -> f64 {
+    let requests = (tally.bucket_puts + tally.bucket_gets).max(1) as f64;
+    let usd =
+        tally.bucket_puts as f64 * each.bucket_puts + tally.bucket_gets as f64 * each.bucket_gets;
+    usd / requests
+}
+
+/// US$ a month for the storage of `count` instances that take `bytes` each in the table and its indexes.
+#[must_use]
+pub fn storage_usd_per_month(count: u64, bytes: usize, prices: &Prices) -> f64 {
+    count as f64 * bytes as f64 / (1_024.0 * 1_024.0 * 1_024.0) * prices.table_usd_per_gb_month
 }
 
 #[cfg(test)]

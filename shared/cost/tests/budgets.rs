@@ -264,7 +264,8 @@ async fn an_occurrence_of_a_cron_trigger() {
     // From its schedule over the delayed message to the end of what it starts.
     let fire = async || {
         while account.tally().activities == 0 {
-            assert!(account.pass_time().await.unwrap());
+            assert!(account.pass_time_to_occurrence().await.unwrap());
+            account.settle().await.unwrap();
         }
     };
     fire().await;
