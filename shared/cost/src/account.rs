@@ -275,7 +275,7 @@ impl Account {
         match coming {
             Coming::Message(message) => match self.runtime.deliver(message).await? {
                 Delivered::Done => Ok(false),
-                Delivered::Later | Delivered::Paused => Ok(true),
+                Delivered::Later | Delivered::Missing | Delivered::Paused => Ok(true),
                 Delivered::Never(reason) => {
                     self.parts.lock().dead(&message.id, reason);
                     self.runtime.give_up(message, reason).await?;

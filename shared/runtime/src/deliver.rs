@@ -23,8 +23,11 @@ use crate::target::Target;
 pub enum Delivered {
     /// It is done, or was done before, or there is nothing to do any more. Delete it.
     Done,
-    /// It cannot be done yet. Deliver it again after a pause.
+    /// It has to wait for others. Deliver it again after a pause, and do not count it as an attempt.
     Later,
+    /// What it is about is not there, and may still come. Deliver it again after a pause; after a number of attempts,
+    /// give up.
+    Missing,
     /// There is a pause. Deliver it again after [`Runtime::again_after_pause_ms`], and do not count it as an attempt.
     Paused,
     /// It can never be done, for this reason: [`Runtime::give_up`].
@@ -212,7 +215,7 @@ impl Runtime {
         let outcome = self.cancel(tenant, instance.as_str()).await?;
         // Its start may still lie in the outbox. It must not be forgotten to cancel it then.
         if matches!(outcome, ResumeOutcome::NotFound) {
-            return Ok(Delivered::Later);
+            return Ok(Delivered::Missing);
         }
         Ok(settled(&outcome))
     }

@@ -30,13 +30,16 @@ pub struct Message {
     /// How many messages led to this one without anybody having waited in between.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hops: u32,
+    /// How often it was put back because it had to wait for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delays: u32,
     /// What to do.
     pub task: Task,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it in so")]
-fn is_zero(hops: &u32) -> bool {
-    *hops == 0
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What to do.
@@ -248,6 +251,7 @@ impl Message {
             id: id.into(),
             tenant,
             hops: 0,
+            delays: 0,
             task,
         }
     }

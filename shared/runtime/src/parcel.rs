@@ -23,6 +23,14 @@ pub(crate) struct Parcel {
     pub(crate) forget: Vec<Timer>,
 }
 
+/// Messages that could not be delivered now.
+#[derive(Debug, Default)]
+pub(crate) struct Unsent {
+    pub(crate) messages: Vec<Message>,
+    /// Whether one of them failed, rather than had to wait for others.
+    pub(crate) has_failed: bool,
+}
+
 impl Parcel {
     pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.forget.is_empty()
@@ -43,7 +51,7 @@ impl Runtime {
                 return;
             }
             let left = runtime.send_all(parcel.messages).await;
-            if let Err(cause) = runtime.tidy(&parcel.keys, left).await {
+            if let Err(cause) = runtime.tidy(&parcel.keys, left.messages).await {
                 tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
             }
         })
@@ -59,7 +67,7 @@ impl Runtime {
     }
 
     /// Delivers messages beside each other; answers those that are left.
-    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Vec<Message> {
+    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Unsent {
         let count = messages.len();
         // Made one by one as there is room for them: a commit may have ten thousand effects.
         let most = self.config().deliveries_parallel_max;
@@ -67,24 +75,29 @@ impl Runtime {
             Box::pin(self.send_or_keep(message))
         })
         .await;
-        let left: Vec<Message> = left.into_iter().flatten().collect();
-        let delivered = i64::try_from(count - left.len()).unwrap_or(i64::MAX);
+        let mut unsent = Unsent::default();
+        for (message, has_failed) in left.into_iter().flatten() {
+            unsent.messages.push(message);
+            unsent.has_failed |= has_failed;
+        }
+        let delivered = i64::try_from(count - unsent.messages.len()).unwrap_or(i64::MAX);
         self.record(Metric::OutboxDelivered, delivered);
-        left
+        unsent
     }
 
-    /// Delivers a message, and answers it if it is left.
-    async fn send_or_keep(&self, message: Message) -> Option<Message> {
+    /// Delivers a message, and answers it if it is left, and whether that counts as a failed attempt.
+    async fn send_or_keep(&self, message: Message) -> Option<(Message, bool)> {
         match self.send(&message).await {
             Ok(Delivered::Done) => None,
-            Ok(Delivered::Later | Delivered::Paused) => Some(message),
+            Ok(Delivered::Later | Delivered::Paused) => Some((message, false)),
+            Ok(Delivered::Missing) => Some((message, true)),
             Ok(Delivered::Never(reason)) => match self.give_up(&message, reason).await {
                 Ok(()) => None,
-                Err(_) => Some(message),
+                Err(_) => Some((message, true)),
             },
             Err(cause) => {
                 tracing::warn!(id = message.id, cause = %cause, "a delivery failed and is tried again later");
-                Some(message)
+                Some((message, true))
             }
         }
     }
@@ -142,7 +155,7 @@ impl Runtime {
             (_, true) => self.delete_rows(keys).await?,
             ([key], false) => {
                 let left: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
-                self.store().keep_outbox(key, &left?).await?;
+                self.store().keep_outbox(key, &left?, true).await?;
             }
             // Which row has what is not known here, so all of it is delivered again.
             (_, false) => {}

@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::beside::beside;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
+use crate::parcel::Unsent;
 use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
@@ -205,17 +206,22 @@ impl Runtime {
             return self.bury(row, attempts, "it was tried too often").await;
         }
         let count = messages.len();
-        let left = self.send_all(messages).await;
+        let Unsent {
+            messages: left,
+            has_failed,
+        } = self.send_all(messages).await;
         if left.is_empty() {
             self.store().delete_outbox(&row.key).await?;
             return Ok(Swept::Delivered);
         }
-        if attempts >= most {
+        if has_failed && attempts >= most {
             return self.give_up_row(row, attempts, &left).await;
         }
-        if left.len() < count {
+        if left.len() < count || !has_failed {
             let effects: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
-            self.store().keep_outbox(&row.key, &effects?).await?;
+            self.store()
+                .keep_outbox(&row.key, &effects?, has_failed)
+                .await?;
         }
         Ok(Swept::Left)
     }

@@ -324,7 +324,8 @@ impl Store {
         })
     }
 
-    /// Keeps only these effects of a row, the others being delivered. False if the row is gone. One write.
+    /// Keeps only these effects of a row, the others being delivered. `is_counted`: whether the attempt counts; one that
+    /// had to wait for others does not. False if the row is gone. One write.
     ///
     /// # Errors
     ///
@@ -333,9 +334,13 @@ impl Store {
         &self,
         key: &OutboxKey,
         effects: &[Effect],
+        is_counted: bool,
     ) -> Result<bool, StoreError> {
         let body = Value::B(body::encode("outbox row", &effects)?);
-        let set = vec![Change::Set("bo".into(), body)];
+        let mut set = vec![Change::Set("bo".into(), body)];
+        if !is_counted {
+            set.push(Change::Add("at".into(), -1));
+        }
         let written = self
             .table()
             .write(&[Write::Update(key.0.clone(), set, Condition::Exists)])

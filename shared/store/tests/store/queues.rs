@@ -83,7 +83,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     assert_eq!(take(1_000), Some(1));
     assert_eq!(take(2_000), None, "it rests");
     assert_eq!(take(2_001), Some(2));
-    assert!(now(rig.store.keep_outbox(&keys[0], &[effect("1")])).unwrap());
+    assert!(now(rig.store.keep_outbox(&keys[0], &[effect("1")], true)).unwrap());
     let row = outbox(&rig, 9_999).remove(0);
     assert_eq!(
         (row.attempts, row.effects.as_slice()),
@@ -105,7 +105,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     assert!(!now(rig.store.bury_outbox(&rig.tenant, &keys[0], &letter)).unwrap());
     assert!(outbox(&rig, 9_999).is_empty());
     assert_eq!(take(99_000), None, "a row that is gone stays gone");
-    assert!(!now(rig.store.keep_outbox(&keys[0], &[])).unwrap());
+    assert!(!now(rig.store.keep_outbox(&keys[0], &[], true)).unwrap());
     assert_eq!(
         now(rig.store.dead_letter(&rig.tenant, "1")).unwrap(),
         Some(letter)
