@@ -11,6 +11,7 @@ use super::plan::{Plan, Size};
 use super::run::{Outcome, run};
 use super::sabotage::Sabotage;
 use super::shrink::shrink;
+use super::watch::Spent;
 use super::workshop::Workshop;
 
 /// So many seeds in a row are one thread's.
@@ -44,7 +45,7 @@ pub(crate) struct Report {
     freezes: u64,
     failures: u64,
     instances: u64,
-    calls_max: BTreeMap<&'static str, u32>,
+    most: BTreeMap<&'static str, Spent>,
     seconds: f64,
     threads: usize,
 }
@@ -73,10 +74,11 @@ impl Search {
                 Ok("small") => vec![Size::Small],
                 Ok("large") => vec![Size::Large],
                 Ok("corpus") => vec![Size::Corpus],
+                Ok("crowd") => vec![Size::Crowd],
                 _ => [
                     vec![Size::Small; 10],
                     vec![Size::Large; 3],
-                    vec![Size::Corpus],
+                    vec![Size::Corpus, Size::Crowd],
                 ]
                 .concat(),
             },
@@ -115,7 +117,12 @@ impl Search {
                 size => size,
             };
             let mut sum = Report::default();
-            for seed in from..(from + SEEDS_A_TURN).min(self.count) {
+            let seeds = if size == Size::Crowd && self.sizes.len() > 1 {
+                SEEDS_A_TURN / 16
+            } else {
+                SEEDS_A_TURN
+            };
+            for seed in from..(from + seeds).min(self.count) {
                 let is_enough = lock(report).failed >= FAILURES_MAX;
                 if begin.elapsed() > self.time || is_enough {
                     lock(report).add(&sum);
@@ -214,10 +221,7 @@ impl Report {
         self.freezes += outcome.counts.freezes;
         self.failures += outcome.counts.failures;
         self.instances += outcome.instances as u64;
-        for (name, calls) in &outcome.calls_max {
-            let most = self.calls_max.entry(name).or_default();
-            *most = (*most).max(*calls);
-        }
+        self.spent(&outcome.most);
     }
 
     fn add(&mut self, other: &Self) {
@@ -228,9 +232,15 @@ impl Report {
         self.freezes += other.freezes;
         self.failures += other.failures;
         self.instances += other.instances;
-        for (name, calls) in &other.calls_max {
-            let most = self.calls_max.entry(name).or_default();
-            *most = (*most).max(*calls);
+        self.spent(&other.most);
+    }
+
+    fn spent(&mut self, most: &BTreeMap<&'static str, Spent>) {
+        for (name, spent) in most {
+            let most = self.most.entry(name).or_default();
+            most.calls = most.calls.max(spent.calls);
+            most.rows = most.rows.max(spent.rows);
+            most.at_once = most.at_once.max(spent.at_once);
         }
     }
 }
@@ -253,6 +263,10 @@ impl fmt::Display for Report {
             self.deaths,
             self.freezes
         )?;
-        write!(f, "most table calls of one use case: {:?}", self.calls_max)
+        let each = self.most.iter().map(|(name, spent)| {
+            format!("{name} {}/{}/{}", spent.calls, spent.rows, spent.at_once)
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        write!(f, "most of one use case (table calls/rows/at once): {each}")
     }
 }
