@@ -82,6 +82,8 @@ mod special;
 mod spending;
 #[path = "simulation/table.rs"]
 mod table;
+#[path = "simulation/upcoming.rs"]
+mod upcoming;
 #[path = "simulation/watch.rs"]
 mod watch;
 #[path = "simulation/workshop.rs"]

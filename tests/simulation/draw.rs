@@ -19,7 +19,16 @@ impl Plan {
     /// The plan of a seed.
     #[must_use]
     pub(crate) fn draw(seed: u64, size: Size) -> Self {
-        let mut dice = Dice(splitmix(seed ^ 0x0b57_ac1e));
+        Self::draw_hard(seed, size, Hard::DRAWN)
+    }
+
+    /// The plan of a seed in a world that is so hard.
+    #[must_use]
+    pub(crate) fn draw_hard(seed: u64, size: Size, hard: Hard) -> Self {
+        let mut dice = Dice {
+            random: splitmix(seed ^ 0x0b57_ac1e),
+            hard,
+        };
         let menu = match size {
             Size::Small | Size::Crowd => Menu::Small,
             Size::Large => Menu::Large(seed / SEEDS_A_CATALOG),
@@ -52,7 +61,7 @@ impl Plan {
                 Size::Small | Size::Large | Size::Corpus => 0,
             },
             backlog_s: if dice.is(30) { 600 } else { 0 },
-            hard: Hard::DRAWN,
+            hard,
             faults,
             errands,
         };
@@ -72,12 +81,15 @@ impl Plan {
     }
 }
 
-struct Dice(u64);
+struct Dice {
+    random: u64,
+    hard: Hard,
+}
 
 impl Dice {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = splitmix(self.0);
-        self.0 % bound.max(1)
+        self.random = splitmix(self.random);
+        self.random % bound.max(1)
     }
 
     fn number(&mut self, bound: u64) -> u32 {
@@ -146,7 +158,7 @@ impl Dice {
         if self.is(500) {
             return Faults {
                 slow: 1_000,
-                slow_ms: 20,
+                slow_ms: 100,
                 twice: self.below(100),
                 ..Faults::default()
             };
@@ -174,9 +186,12 @@ impl Dice {
     }
 
     fn crowd(&mut self) -> Errand {
-        match self.below(3) {
+        match self.below(4) {
             0 => Errand::Crowd {
                 count: 100 + self.number(200),
+            },
+            1 if self.hard.families => Errand::Family {
+                children: 100 + self.number(200),
             },
             _ => Errand::Pile {
                 timers: 100 + self.number(200),
@@ -198,7 +213,11 @@ impl Dice {
             7 => Errand::Crowd {
                 count: 2 + self.number(6),
             },
-            8 if Hard::DRAWN.same_event => Errand::Both,
+            8 if self.hard.same_event => Errand::Both,
+            16 if self.hard.impatient => Errand::Mixup {
+                timers: 3 + self.number(20),
+            },
+            17 if self.hard.retried_alone => Errand::MendAlone,
             9 => Errand::Address {
                 whom: [Whom::Instance, Whom::Correlation][usize::from(self.is(500))],
             },

@@ -11,7 +11,7 @@ use super::cluster::{Cluster, lock, tenant};
 use super::hardness::{OVERDUE_MS_MAX, ROWS_A_LOOK};
 use super::inspector::at_once;
 use super::sabotage::Sabotage;
-use super::special::FAN;
+use super::special::{FAN, MIXUP};
 use super::world::Owner;
 
 /// How long a timer is left alone at most before it is tried again, in ms: many that all try at every chance would let
@@ -213,7 +213,8 @@ impl Cluster {
     /// A worker does a task. It reports until it is told that the report counts; an impatient one reports once.
     pub(crate) fn work_on(&self, request: &TaskRequest) {
         let (cluster, task) = (self.clone(), request.task_id.clone());
-        let is_patient = !self.plan.hard.impatient || request.workflow_definition_id != FAN;
+        let is_many = [FAN, MIXUP].contains(&request.workflow_definition_id.as_str());
+        let is_patient = !(self.plan.hard.impatient && is_many && request.task_name == "work");
         self.drive(async move {
             cluster.world.sleep(cluster.world.below(3_000)).await;
             if is_patient {

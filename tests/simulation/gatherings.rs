@@ -7,7 +7,16 @@ use super::cluster::{lock, tenant};
 use super::ledger::Run;
 use super::people::People;
 use super::plan::{End, Whom};
-use super::special::{BOTH, FAN, LISTENER, NEIGHBOUR, PILE};
+use super::special::{BOTH, FAMILY, FAN, LISTENER, MIXUP, NEIGHBOUR, PILE};
+
+/// How long a worker takes at most until its first report, ms, with some seconds for the report.
+const REPORTED_AFTER_MS: u64 = 8_000;
+
+/// How long one of many timers or children may take, ms.
+const EACH_MS: u64 = 200;
+
+/// How long after its start an instance is approved, ms: after the lease of a dead node.
+const APPROVED_AFTER_MS: u64 = 120_000;
 
 /// An event and its recipients.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +115,41 @@ impl People {
         lock(&self.ledger).piles.push((instance, timers));
         let key = format!("{key}-neighbour");
         self.start_under(&key, start_of(NEIGHBOUR)).await;
+        self.stay(timers).await;
+    }
+
+    /// Starts an instance that waits for an approval in one branch and for many timers in the other one, and approves.
+    pub(crate) async fn mixup(&self, key: &str, timers: u32) {
+        let name = format!("{key}-approval");
+        let mut request = listening(MIXUP, &name);
+        request.input.insert("Count".into(), json!(timers));
+        let instance = self.start_under(key, request).await;
+        lock(&self.ledger).piles.push((instance.clone(), timers));
+        // After the timers of a lost commit have fired.
+        let world = &self.cluster.world;
+        world.sleep(APPROVED_AFTER_MS).await;
+        let addressed = Addressed {
+            id: format!("{name}-0"),
+            name,
+            ..Addressed::default()
+        };
+        self.tell(&addressed).await;
+        let told = (instance, addressed.id);
+        lock(&self.ledger).addressed.push(told);
+    }
+
+    /// Stays until so many things are probably done: the storm lasts for as long as somebody is there.
+    async fn stay(&self, count: u32) {
+        let ms = REPORTED_AFTER_MS + u64::from(count) * EACH_MS;
+        self.cluster.world.sleep(ms).await;
+    }
+
+    /// Starts an instance that starts many children and waits for all of them.
+    pub(crate) async fn family(&self, key: &str, children: u32) {
+        let mut request = start_of(FAMILY);
+        request.input.insert("Count".into(), json!(children));
+        self.start_under(key, request).await;
+        self.stay(children).await;
     }
 
     /// Sends an event until it is accepted, and now and then once more.

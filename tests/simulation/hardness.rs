@@ -21,6 +21,10 @@ pub(crate) struct Hard {
     pub(crate) pages: bool,
     /// An instance with many timers does not delay the timers of others.
     pub(crate) fairness: bool,
+    /// Many children that end at once are no failures of their parent.
+    pub(crate) families: bool,
+    /// One that failed, and of which one may run at a time, is retried next to another one.
+    pub(crate) retried_alone: bool,
 }
 
 impl Hard {
@@ -33,7 +37,32 @@ impl Hard {
         same_event: false,
         pages: false,
         fairness: false,
+        families: true,
+        retried_alone: false,
     };
+
+    /// What drawn plans contain: [`Self::DRAWN`], and the switches that `DORMOUSE_HARD` names, such as
+    /// `occurrences,pages`, or `all` of them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such switch.
+    pub(crate) fn of_environment() -> Self {
+        let names = std::env::var("DORMOUSE_HARD").unwrap_or_default();
+        let mut hard = serde_json::to_value(Self::DRAWN).expect("plain switches");
+        let switches = hard.as_object_mut().expect("named switches");
+        for name in names.split(',').filter(|name| !name.is_empty()) {
+            let mut is_known = false;
+            for (switch, is_on) in switches.iter_mut() {
+                if name == "all" || name == switch {
+                    *is_on = true.into();
+                    is_known = true;
+                }
+            }
+            assert!(is_known, "DORMOUSE_HARD: there is no switch `{name}`");
+        }
+        serde_json::from_value(hard).expect("the switches as they were")
+    }
 }
 
 /// Rows that one look at the timers of the table reads: a hundredth of the driver's own limit.

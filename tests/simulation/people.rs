@@ -92,7 +92,10 @@ impl People {
             Errand::Pile { timers, after_task } => self.pile(key, timers, after_task).await,
             Errand::Race => drop(self.start_under(key, start_of(RACE)).await),
             Errand::Part => drop(self.start_under(key, start_of(WHOLE)).await),
+            Errand::Mixup { timers } => self.mixup(key, timers).await,
+            Errand::Family { children } => self.family(key, children).await,
             Errand::Mend => self.mend(key).await,
+            Errand::MendAlone => self.mend_alone(key).await,
             Errand::Pause { ms } => self.pause(ms).await,
         }
     }
@@ -163,6 +166,8 @@ impl People {
                 |outcome| match outcome {
                     Ok(StartOutcome::Started(report)) => Some(report.instance.id.to_string()),
                     Ok(StartOutcome::AlreadyStarted(head)) => Some(head.instance_id),
+                    // The one that runs ends.
+                    Ok(StartOutcome::NotAllowed { .. }) => None,
                     Ok(other) => panic!("not started: {other:?}"),
                     Err(_) => None,
                 },

@@ -83,6 +83,19 @@ pub(crate) enum Errand {
         /// Whether it sets them when a worker has done its task, and not when it starts.
         after_task: bool,
     },
+    /// Starts an instance of two branches: one sets many timers when its task is done, the other one waits for an
+    /// approval when its task is done.
+    Mixup {
+        /// How many timers.
+        timers: u32,
+    },
+    /// Starts an instance that starts many children and waits for all of them.
+    Family {
+        /// How many.
+        children: u32,
+    },
+    /// Starts a workflow of which one may run, that fails for a while, twice, and retries both.
+    MendAlone,
     /// Starts a workflow in which the first of two branches wins.
     Race,
     /// Starts a workflow that contains another one as an activity.

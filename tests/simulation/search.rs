@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::hardness::Hard;
 use super::plan::{Plan, Size};
 use super::run::{Outcome, run};
 use super::sabotage::Sabotage;
@@ -32,6 +33,7 @@ pub(crate) struct Search {
     time: Duration,
     threads: usize,
     sizes: Vec<Size>,
+    hard: Hard,
 }
 
 /// What it gave.
@@ -70,6 +72,7 @@ impl Search {
                 (None, None) => 60,
             }),
             threads: threads.unwrap_or(cores),
+            hard: Hard::of_environment(),
             sizes: match std::env::var("DORMOUSE_WORLDS").as_deref() {
                 Ok("small") => vec![Size::Small],
                 Ok("large") => vec![Size::Large],
@@ -138,7 +141,7 @@ impl Search {
     }
 
     fn one(&self, workshop: &mut Workshop, seed: u64, size: Size, sum: &mut Report) {
-        let plan = Plan::draw(seed, size);
+        let plan = Plan::draw_hard(seed, size, self.hard);
         let outcome = guarded(workshop, &plan, None, false);
         sum.count(&outcome);
         if outcome.wrong.is_empty() {

@@ -92,6 +92,18 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             ..hard
         },
         Hard {
+            same_event: false,
+            ..hard
+        },
+        Hard {
+            families: false,
+            ..hard
+        },
+        Hard {
+            retried_alone: false,
+            ..hard
+        },
+        Hard {
             fairness: false,
             ..hard
         },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
-    delay, event, fork, line, parallel_for_each, run_js, sequence, task,
+    delay, event, fork, line, parallel, parallel_for_each, run_js, sequence, task,
 };
 use dormouse_tests::{Activity, activity, js, workflow};
 
@@ -24,6 +24,12 @@ pub(crate) const BOTH: &str = "both-wait";
 pub(crate) const FAN: &str = "fan";
 /// The definition that sets many timers at once when it starts.
 pub(crate) const PILE: &str = "pile";
+/// The definition of which one branch sets many timers and the other one waits for an approval.
+pub(crate) const MIXUP: &str = "mixup";
+/// The definition that starts many children and waits for them.
+pub(crate) const FAMILY: &str = "family";
+/// The definition that fails until a time that it is given, and of which one may run.
+pub(crate) const BROKEN_ALONE: &str = "broken-alone";
 /// The definition in which the first of two branches wins.
 pub(crate) const RACE: &str = "race";
 /// The definition that contains another one as an activity.
@@ -43,23 +49,30 @@ pub(crate) fn special() -> Vec<Recipe> {
         both(),
         fan(),
         pile(),
+        mixup(),
+        family(),
         race(),
         part(),
         whole(),
         broken(),
+        broken_alone(),
         neighbour(),
     ]
 }
 
 fn single() -> Recipe {
-    let mut single = Recipe::once(
+    alone(Recipe::once(
         SINGLE,
         flow("one > sleep > two", [delay("00:00:00.500").id("sleep")]),
         &["one", "sleep", "two"],
-    );
-    single.json["options"]["activationStrategyType"] =
+    ))
+}
+
+/// The same, and one may run at a time.
+fn alone(mut recipe: Recipe) -> Recipe {
+    recipe.json["options"]["activationStrategyType"] =
         "Elsa.Workflows.ActivationValidators.SingletonStrategy, Elsa.Workflows.Core".into();
-    single
+    recipe
 }
 
 fn triggered() -> Recipe {
@@ -122,6 +135,29 @@ fn pile() -> Recipe {
     Recipe::once(PILE, sequence([many_delays(), line("after")]), &["after"])
 }
 
+fn mixup() -> Recipe {
+    let root = parallel([
+        sequence([task("work"), many_delays()]),
+        // The line makes the approval's bookmark the one that a lost timer of the other branch names.
+        sequence([task("other"), line("noted"), awaited("approval")]),
+    ]);
+    Recipe::once(MIXUP, root, &["work", "other", "noted", "approval"])
+}
+
+fn family() -> Recipe {
+    let numbers = js("Array.from({ length: getInput('Count') }, (_, n) => n)");
+    let children = activity("Elsa.BulkDispatchWorkflows")
+        .input("workflowDefinitionId", "lines")
+        .input("items", numbers)
+        .input("waitForCompletion", true)
+        .id("children");
+    Recipe::once(
+        FAMILY,
+        sequence([children, line("after")]),
+        &["children", "after"],
+    )
+}
+
 fn race() -> Recipe {
     let branches = [delay("00:00:02").id("sleep"), task("work")];
     let root = sequence([fork("WaitAny", branches), line("after")]);
@@ -152,6 +188,14 @@ fn broken() -> Recipe {
     let fails = "if (Date.now() < getInput('Until')) throw new Error('not yet')";
     let root = sequence([line("before"), run_js(fails).id("check"), line("after")]);
     Recipe::once(BROKEN, root, &["before", "after"])
+}
+
+fn broken_alone() -> Recipe {
+    let fails = "if (Date.now() < getInput('Until')) throw new Error('not yet')";
+    let check = run_js(fails).id("check");
+    let sleep = delay("00:00:02").id("sleep");
+    let root = sequence([check, sleep, line("after")]);
+    alone(Recipe::once(BROKEN_ALONE, root, &["sleep", "after"]))
 }
 
 fn neighbour() -> Recipe {

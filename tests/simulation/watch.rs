@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_store::table::{Item, Key, Value};
 
 use super::hardness::{CALLS_AT_ONCE, FIRINGS_PENDING, ROWS_A_USE_CASE};
-use super::special::{BROKEN, SINGLE};
+use super::special::{BROKEN, BROKEN_ALONE, SINGLE};
 
 /// How an instance's head stood when it was seen last.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ impl Watch {
             is_ended: item.attributes.contains_key("en"),
             is_tombstone: !item.attributes.contains_key("su")
                 && !item.attributes.contains_key("pl"),
-            reopens: definition_of(item) == Some(BROKEN),
+            reopens: matches!(definition_of(item), Some(BROKEN | BROKEN_ALONE)),
             summary: item.attributes.get("su").cloned(),
         });
         let id = &key.partition;
@@ -69,7 +69,7 @@ impl Watch {
             }
             return;
         };
-        if definition != SINGLE && !self.singles.contains(definition) {
+        if ![SINGLE, BROKEN_ALONE].contains(&definition) && !self.singles.contains(definition) {
             return;
         }
         let running = self.alone.entry(definition.to_owned()).or_default();
