@@ -42,7 +42,11 @@ impl Plan {
         if !is_embedded && dice.is(250) {
             faults.index_ms = 1 + dice.below(5_000);
         }
-        let errands = dice.errands(size);
+        let mut errands = dice.errands(size);
+        let is_crowd = |errand: &Errand| matches!(errand, Errand::Crowd { .. });
+        if !hard.paused_crowds && errands.iter().any(is_crowd) {
+            errands.retain(|errand| !matches!(errand, Errand::Pause { .. }));
+        }
         let nodes = 2 + dice.below(if size == Size::Small { 2 } else { 3 });
         let (is_function, has_queue) = (dice.is(300), dice.is(500));
         let mut plan = Self {

@@ -25,6 +25,8 @@ pub(crate) struct Hard {
     pub(crate) families: bool,
     /// One that failed, and of which one may run at a time, is retried next to another one.
     pub(crate) retried_alone: bool,
+    /// An event for many is sent in a world that is paused meanwhile.
+    pub(crate) paused_crowds: bool,
 }
 
 impl Hard {
@@ -39,6 +41,7 @@ impl Hard {
         fairness: false,
         families: true,
         retried_alone: false,
+        paused_crowds: false,
     };
 
     /// What drawn plans contain: [`Self::DRAWN`], and the switches that `DORMOUSE_HARD` names, such as

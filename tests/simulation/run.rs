@@ -19,7 +19,7 @@ use super::workshop::{Menus, Workshop, until_done};
 use super::world::{Counts, World};
 
 /// So long a storm may last, in virtual ms: who is not done then never will be.
-const STORM_MS_MAX: i64 = 6 * 3_600_000;
+const STORM_MS_MAX: i64 = 48 * 3_600_000;
 
 /// So long it may take until all is at rest, in virtual ms. The longest pause of a workflow is 20 minutes; a late call
 /// comes after up to three hours.
