@@ -21,7 +21,7 @@ pub(crate) struct Hard {
     pub(crate) pages: bool,
     /// An instance with many timers does not delay the timers of others.
     pub(crate) fairness: bool,
-    /// Many children that end at once are no failures of their parent.
+    /// Many children at once: none of their ends becomes a dead letter, and no use case delivers all of them inline.
     pub(crate) families: bool,
     /// One that failed, and of which one may run at a time, is retried next to another one.
     pub(crate) retried_alone: bool,
@@ -39,7 +39,7 @@ impl Hard {
         same_event: false,
         pages: false,
         fairness: false,
-        families: true,
+        families: false,
         retried_alone: false,
         paused_crowds: false,
     };
