@@ -146,17 +146,20 @@ impl Cluster {
                 .is_ok_and(|i| i.is_some())
             {
                 let wanted = key.clone();
+                let shard = shard_of(&wanted);
                 let found = cluster
                     .ask("timers due", |runtime| async move {
-                        runtime.store().timers_due(due, most).await.ok()
+                        let store = runtime.store();
+                        store.timers_due(shard, due, most, None).await.ok()
                     })
                     .await;
                 let is_it = |row: &Row| {
-                    Row::key(&row.tenant, &row.id, row.due_ms).is_ok_and(|key| key == wanted)
+                    row.set(1)
+                        .is_ok_and(|write| write.key().sort == wanted.sort)
                 };
                 let row = found
                     .flatten()
-                    .and_then(|rows| rows.into_iter().find(is_it));
+                    .and_then(|page| page.timers.into_iter().find(is_it));
                 let timer = row.and_then(|row| serde_json::from_slice::<Timer>(&row.body).ok());
                 if let Some(timer) = timer {
                     cluster.fire_row(timer).await;
@@ -187,13 +190,15 @@ impl Cluster {
 
     /// Whether a row of the timers has been due for longer than anything may take.
     pub(crate) fn is_overdue(&self) -> bool {
-        let query = Query {
-            until: format!("{:013}", self.world.now_ms() - OVERDUE_MS_MAX),
-            limit: 1,
-            ..Query::prefix("~/TIMER", "")
-        };
-        let first = at_once(self.shared.table.query(&query));
-        first.is_ok_and(|page| !page.items.is_empty())
+        (0..TIMER_SHARDS_MAX).any(|shard| {
+            let query = Query {
+                until: format!("{:013}", self.world.now_ms() - OVERDUE_MS_MAX),
+                limit: 1,
+                ..Query::prefix(format!("~/TIMER#{shard:02}"), "")
+            };
+            let first = at_once(self.shared.table.query(&query));
+            first.is_ok_and(|page| !page.items.is_empty())
+        })
     }
 
     /// Nodes look every few seconds whether there is a pause.
@@ -252,7 +257,16 @@ impl Cluster {
     }
 }
 
+/// More shards than the timers of any configuration have.
+const TIMER_SHARDS_MAX: u16 = 8;
+
+/// The shard in which a timer's row lies.
+fn shard_of(key: &Key) -> u16 {
+    let shard = key.partition.rsplit('#').next();
+    shard.and_then(|shard| shard.parse().ok()).unwrap_or(0)
+}
+
 /// Whether a report counts.
 fn counts(outcome: Result<ResumeOutcome, RuntimeError>) -> bool {
-    !matches!(outcome, Ok(ResumeOutcome::NotYet(_)) | Err(_))
+    !matches!(outcome, Ok(ResumeOutcome::NotYet) | Err(_))
 }

@@ -144,9 +144,12 @@ impl Cluster {
             },
             Ok(Delivered::Never(reason)) => Answer::GiveUp(reason),
             Ok(Delivered::Later) if self.counts_delays(receives) => Answer::GiveUp("delayed"),
-            Ok(Delivered::Later) if is_tried_out => Answer::GiveUp("delayed each time"),
-            Err(_) if is_tried_out => Answer::GiveUp("it failed each time"),
-            Ok(Delivered::Later) | Err(_) => Answer::Again { after_ms },
+            // Sent anew: it had to wait for others, and that is no failed attempt.
+            Ok(Delivered::Later) => Answer::PutBack { after_ms },
+            Ok(Delivered::Missing) | Err(_) if is_tried_out => {
+                Answer::GiveUp("it failed each time")
+            }
+            Ok(Delivered::Missing) | Err(_) => Answer::Again { after_ms },
         }
     }
 

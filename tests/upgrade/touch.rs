@@ -82,6 +82,7 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         id: id.into(),
         tenant: tenant.clone(),
         hops: 0,
+        delays: 0,
         task: Task::CleanDeleted {
             instance: InstanceId::from(id),
         },

@@ -104,7 +104,7 @@ impl QueueMessage<'_> {
                 // Sent anew, because waiting for others is no failed attempt.
                 let delayed = Message {
                     delays: message.delays + 1,
-                    ..message
+                    ..*message
                 };
                 let after_ms = delay_ms(delayed.delays, runtime.ports().clock.random());
                 self.put_back(runtime, &delayed, after_ms).await

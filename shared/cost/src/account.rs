@@ -262,7 +262,7 @@ impl Account {
             tally.queue_further_chunks += chunks - 1;
             tally.bucket_gets += u64::from(is_in_bucket);
         }
-        if self.invoke(self.handle(&coming)).await? {
+        if self.invoke(Box::pin(self.handle(&coming))).await? {
             let mut state = self.parts.lock();
             let at_ms = state.now_ms() + AGAIN_MS;
             state.put(at_ms, coming);

@@ -4,30 +4,25 @@
 //! Requests for one instance are combined ([`crate::inbox`]): those that wait are applied one after the other to the
 //! state in memory, and one commit decides about all of them.
 
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 
 use dormouse_engine::instance::{Instance, SubStatus};
-use dormouse_engine::step::{Next, Stimulus, Transition};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::commit::Committed;
-use dormouse_store::instance::InstanceHead;
 use dormouse_store::lease::{Loaded, Opened};
-use dormouse_store::queued_stimulus::QueuePlace;
 use dormouse_store::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
 
-use crate::burst::{Burst, Cause, Later, Since};
-use crate::create::claim;
+use crate::burst::{Burst, Later, Since};
 use crate::error::RuntimeError;
 use crate::inbox::{Answered, Reply, Seats, Waiter};
 use crate::pin::Pin;
 use crate::port::Metric;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
-use crate::target::{Target, targeted};
+use crate::wake::{Advanced, WakeRequest};
 
 /// How often a first commit that somebody else got ahead of is tried anew.
 const ATTEMPTS_MAX: u32 = 8;
@@ -35,71 +30,8 @@ const ATTEMPTS_MAX: u32 = 8;
 /// At most so many requests are decided by one commit.
 const COMBINED_MAX: usize = 500;
 
-/// A commit with so many effects takes no more requests.
-const EFFECTS_MAX: usize = 1_000;
-
-/// Request to wake an instance.
-#[derive(Debug, Clone)]
-pub(crate) struct WakeRequest {
-    pub(crate) instance_id: String,
-    /// What is woken.
-    pub(crate) target: Target,
-    /// An event that the instance takes once.
-    pub(crate) event_id: Option<String>,
-    /// A queued stimulus that the commit takes.
-    pub(crate) consumed: Option<QueuePlace>,
-    pub(crate) has_http_request: bool,
-    /// Also if the instance has ended, by failing.
-    pub(crate) reopens: bool,
-    /// Activities that ran since the instance last waited.
-    pub(crate) activities: u64,
-    /// The version of its definition that it goes over to first.
-    pub(crate) migrates_to: Option<u32>,
-}
-
-impl WakeRequest {
-    /// Request that concerns the whole instance.
-    pub(crate) fn new(instance_id: impl Into<String>, stimulus: Stimulus) -> Self {
-        Self::to(instance_id, Target::Instance(stimulus))
-    }
-
-    pub(crate) fn to(instance_id: impl Into<String>, target: Target) -> Self {
-        Self {
-            instance_id: instance_id.into(),
-            target,
-            event_id: None,
-            consumed: None,
-            has_http_request: false,
-            reopens: false,
-            activities: 0,
-            migrates_to: None,
-        }
-    }
-
-    /// Whether it must have a commit of its own: others could be refused because of it, or it because of them.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.consumed.is_some()
-            || self.has_http_request
-            || self.reopens
-            || self.migrates_to.is_some()
-            || matches!(self.target, Target::Instance(_))
-    }
-}
-
-/// Outcome of a request.
-#[derive(Debug, Clone)]
-pub(crate) enum Advanced {
-    Outcome(ResumeOutcome),
-    /// Somebody else took the queued stimulus, or it expired. Nothing happened.
-    StimulusTaken,
-    /// It cannot go over to the other version, for this reason. Nothing happened.
-    CannotMigrate(String),
-    /// It cannot be opened again: this other instance runs. Nothing happened.
-    NotAllowed(String),
-}
-
 /// Answers to the first requests of a batch; the others have not had their turn.
-type Answers = Vec<Advanced>;
+pub(crate) type Answers = Vec<Advanced>;
 
 impl Runtime {
     /// Wakes an instance and runs it until it waits or ends.
@@ -161,7 +93,7 @@ impl Runtime {
             match reply {
                 Ok(Reply::Answered(answered)) => return answered,
                 Ok(Reply::Work(request)) => {
-                    let reply = self.inboxes().put_back(key, request, seats);
+                    let reply = self.inboxes().put_back(key, *request, seats);
                     if let Some(seat) = seats.replies.get_mut(n) {
                         *seat = reply;
                     }
@@ -373,176 +305,6 @@ impl Runtime {
     }
 }
 
-/// Requests applied to an instance, before the commit that decides about them.
-struct Combined {
-    /// What they did together. `None`: nothing.
-    transition: Option<Transition>,
-    cause: Cause,
-    /// One for each request that had its turn. `None`: it is part of the transition.
-    answers: Vec<Option<Advanced>>,
-}
-
-impl Combined {
-    /// Answers all that are part of the transition.
-    fn resumed(&mut self, outcome: &ResumeOutcome) {
-        for answer in &mut self.answers {
-            answer.get_or_insert_with(|| Advanced::Outcome(outcome.clone()));
-        }
-    }
-
-    fn answers(self) -> Answers {
-        self.answers.into_iter().flatten().collect()
-    }
-}
-
-impl Burst<'_> {
-    /// Applies requests one after the other, as far as one commit can decide about them.
-    async fn combine(&mut self, batch: &[Waiter]) -> Result<Combined, RuntimeError> {
-        let mut combined = Combined {
-            transition: None,
-            cause: Cause::default(),
-            answers: Vec::new(),
-        };
-        let mut events = BTreeSet::new();
-        let mut untouched = Some(self.stored_instance()?);
-        for waiter in batch {
-            let request = &waiter.request;
-            if let Some(version) = request.migrates_to
-                && let Some(instance) = untouched.take()
-            {
-                match self.migrate(instance, version).await? {
-                    Ok(migrated) => untouched = Some(migrated),
-                    Err(reason) => {
-                        combined.answers.push(Some(Advanced::CannotMigrate(reason)));
-                        return Ok(combined);
-                    }
-                }
-            }
-            let done = combined.transition.as_ref();
-            let Some(instance) = done.map(|done| &done.instance).or(untouched.as_ref()) else {
-                break;
-            };
-            let stimuli = match self.stimuli(request, instance, &events).await? {
-                Ok(stimuli) => stimuli,
-                Err(outcome) => {
-                    combined.answers.push(Some(Advanced::Outcome(outcome)));
-                    continue;
-                }
-            };
-            if !self.apply(stimuli, &mut combined.transition, &mut untouched) {
-                let outcome = self.nothing_to_do()?;
-                combined.answers.push(Some(Advanced::Outcome(outcome)));
-                continue;
-            }
-            combined.answers.push(None);
-            combined.cause.consumed.clone_from(&request.consumed);
-            if let Some(event) = &request.event_id {
-                events.insert(event.clone());
-                combined.cause.event_ids.push(event.clone());
-            }
-            if request.reopens {
-                let instance = combined.transition.as_ref().map(|done| &done.instance);
-                let correlation = instance.and_then(|i| i.correlation_id.as_deref());
-                combined.cause.claims = claim(&self.runnable, correlation).into_iter().collect();
-            }
-            let is_full = combined.transition.as_ref().is_some_and(|done| {
-                done.next != Next::Rest
-                    || done.instance.is_ended()
-                    || done.effects.len() >= EFFECTS_MAX
-            });
-            if is_full {
-                break;
-            }
-        }
-        Ok(combined)
-    }
-
-    /// The stimuli that a request comes to, or its outcome where it comes to none.
-    async fn stimuli(
-        &self,
-        request: &WakeRequest,
-        instance: &Instance,
-        events: &BTreeSet<String>,
-    ) -> Result<Result<Vec<Stimulus>, ResumeOutcome>, RuntimeError> {
-        let loaded = self.loaded()?;
-        let store = self.runtime.store();
-        let head = || Box::new(loaded.head().clone());
-        if let Some(event) = &request.event_id
-            && (events.contains(event) || store.has_seen_loaded(loaded, event).await?)
-        {
-            return Ok(Err(ResumeOutcome::Seen(head())));
-        }
-        let stimuli = targeted(&request.target, instance, loaded);
-        if !stimuli.is_empty() {
-            return Ok(Ok(stimuli));
-        }
-        if let Some(stamp) = request.target.stamp()
-            && store.judge_loaded(loaded, stamp).await? == Verdict::Undecided
-        {
-            let id = &request.instance_id;
-            // One that was committed since the load is there now.
-            if self.runtime.settled(self.tenant, id, stamp).await? != Verdict::Lost {
-                return Ok(Err(ResumeOutcome::NotYet));
-            }
-        }
-        Ok(Err(self.nothing_to_do()?))
-    }
-
-    /// Steps by each stimulus. False: none of them changed anything.
-    fn apply(
-        &self,
-        stimuli: Vec<Stimulus>,
-        transition: &mut Option<Transition>,
-        untouched: &mut Option<Instance>,
-    ) -> bool {
-        let mut is_changed = false;
-        for stimulus in stimuli {
-            let later = match transition.take() {
-                // Also after one that asks for something: the event is noted for all who wait for it, and what is asked
-                // for stays in the state.
-                Some(before) => {
-                    let (ran, asked) = (before.activities, before.next.clone());
-                    let mut has_stepped = false;
-                    let step = |instance| {
-                        let later = self.step_after(ran, instance, stimulus);
-                        has_stepped = later.is_changed;
-                        later
-                    };
-                    let mut both = before.then(step);
-                    if !has_stepped {
-                        both.next = asked;
-                    }
-                    is_changed |= has_stepped;
-                    both
-                }
-                None => match untouched.take() {
-                    Some(instance) => {
-                        let first = self.step(instance, stimulus);
-                        is_changed |= first.is_changed;
-                        first
-                    }
-                    None => break,
-                },
-            };
-            if later.is_changed {
-                *transition = Some(later);
-            } else {
-                *untouched = Some(later.instance);
-            }
-        }
-        is_changed
-    }
-
-    fn nothing_to_do(&self) -> Result<ResumeOutcome, RuntimeError> {
-        let head = Box::new(self.loaded()?.head().clone());
-        Ok(if head.summary.ended {
-            ResumeOutcome::Ended(head)
-        } else {
-            ResumeOutcome::BookmarkGone(head)
-        })
-    }
-}
-
 /// The same answer to each request.
 fn all(batch: &[Waiter], outcome: &ResumeOutcome) -> Answers {
     batch
@@ -571,17 +333,6 @@ pub(crate) fn is_cut_off(instance: &Instance) -> bool {
         SubStatus::Executing | SubStatus::Interrupted | SubStatus::Pending => true,
         SubStatus::Suspended | SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => {
             false
-        }
-    }
-}
-
-/// The outcome of a request for which neither a queued stimulus nor another version counts.
-pub(crate) fn outcome(advanced: Advanced) -> ResumeOutcome {
-    match advanced {
-        Advanced::Outcome(outcome) => outcome,
-        // Only requests of other kinds come to these.
-        Advanced::StimulusTaken | Advanced::CannotMigrate(_) | Advanced::NotAllowed(_) => {
-            ResumeOutcome::BookmarkGone(Box::new(InstanceHead::default()))
         }
     }
 }

@@ -6,11 +6,11 @@ use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
 
-use crate::advance::{Advanced, WakeRequest, outcome};
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::wake::{Advanced, WakeRequest, outcome};
 
 /// What became of an operator's change.
 #[derive(Debug)]

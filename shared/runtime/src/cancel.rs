@@ -3,11 +3,11 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
-use crate::advance::{WakeRequest, outcome};
 use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::wake::{WakeRequest, outcome};
 
 impl Runtime {
     /// Cancels an instance; its children are cancelled after it. One that has ended stays as it is:

@@ -7,7 +7,6 @@ use dormouse_engine::step::{Stimulus, not_started};
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
-use crate::advance::{WakeRequest, outcome};
 use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
@@ -17,6 +16,7 @@ use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
 use crate::target::Target;
+use crate::wake::{WakeRequest, outcome};
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +56,9 @@ impl Runtime {
             return Ok(Delivered::Paused);
         }
         let caused = self.caused_by(message);
-        match caused.try_deliver(message).await {
-            Err(error) => match error.itself() {
-                RuntimeError::InProgress { .. }
-                | RuntimeError::LeaseLost { .. }
-                | RuntimeError::DefinitionContended { .. } => Ok(Delivered::Later),
-                RuntimeError::Paused { .. } => Ok(Delivered::Paused),
-                _ => Err(error),
-            },
+        match Box::pin(caused.try_deliver(message)).await {
+            Err(error) if error.is_contended() => Ok(Delivered::Later),
+            Err(error) if error.is_paused() => Ok(Delivered::Paused),
             delivered => delivered,
         }
     }

@@ -116,10 +116,26 @@ impl RuntimeError {
     /// The error itself, where it was told to several.
     #[must_use]
     pub fn itself(&self) -> &Self {
-        match self {
-            Self::Shared(error) => error.itself(),
-            other => other,
+        let mut error = self;
+        while let Self::Shared(inner) = error {
+            error = inner;
         }
+        error
+    }
+
+    /// Whether others were at work on the instance or the definition, so that nothing happened.
+    #[must_use]
+    pub fn is_contended(&self) -> bool {
+        matches!(
+            self.itself(),
+            Self::InProgress { .. } | Self::LeaseLost { .. } | Self::DefinitionContended { .. }
+        )
+    }
+
+    /// Whether there is a pause.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        matches!(self.itself(), Self::Paused { .. })
     }
 
     pub(crate) fn format(what: &'static str) -> impl FnOnce(serde_json::Error) -> Self {

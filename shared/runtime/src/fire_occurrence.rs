@@ -57,15 +57,15 @@ impl Runtime {
                 }
                 None => true,
             };
-            match self.start_occurrence(tenant, &due).await? {
-                // Whoever has claimed the next one may be gone: this one comes again to look.
-                _ if !is_scheduled => TimerOutcome::Later,
-                outcome => {
-                    if due.recurrence.next(due.nominal).is_none() {
-                        self.store().end_chain(&due.link(tenant)?).await?;
-                    }
-                    outcome
-                }
+            let outcome = self.start_occurrence(tenant, &due).await?;
+            if due.recurrence.next(due.nominal).is_none() {
+                self.store().end_chain(&due.link(tenant)?).await?;
+            }
+            // Whoever has claimed the next one may be gone: this one comes again to look.
+            if is_scheduled {
+                outcome
+            } else {
+                TimerOutcome::Later
             }
         } else {
             self.store().end_chain(&occurrence.link(tenant)?).await?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use dormouse_engine::step::Stimulus;
 use serde_json::Map;
 
-use crate::advance::{Advanced, WakeRequest, outcome};
 use crate::error::RuntimeError;
 use crate::port::Metric;
 use crate::report::BurstReport;
@@ -13,6 +12,7 @@ use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::target::Target;
 use crate::timer::{Timer, Wakes};
+use crate::wake::{Advanced, WakeRequest, outcome};
 
 /// A timer that comes this much too early is waited for, in ms: clocks differ a little.
 const NEARLY_MS: i64 = 1_000;
@@ -152,12 +152,8 @@ impl Runtime {
                 self.forget_timer(timer).await?;
                 Ok(TimerOutcome::Stale)
             }
-            Err(error) => match error.itself() {
-                RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. } => {
-                    Ok(TimerOutcome::Later)
-                }
-                _ => Err(error),
-            },
+            Err(error) if error.is_contended() => Ok(TimerOutcome::Later),
+            Err(error) => Err(error),
         }
     }
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_store::Tenant;
 use futures_channel::oneshot::{Receiver, Sender, channel};
 
-use crate::advance::{Advanced, WakeRequest};
 use crate::error::RuntimeError;
+use crate::wake::{Advanced, WakeRequest};
 
 /// Which instance.
 type Key = (Tenant, String);
@@ -41,7 +41,7 @@ impl Waiter {
 pub(crate) enum Reply {
     Answered(Answered),
     /// It is its turn to work, and this was its request.
-    Work(WakeRequest),
+    Work(Box<WakeRequest>),
 }
 
 /// The inboxes of the instances that are being worked on.
@@ -143,7 +143,7 @@ impl Inboxes {
             request, answer, ..
         }) = inbox.pop_front()
         {
-            if answer.send(Reply::Work(request)).is_ok() {
+            if answer.send(Reply::Work(Box::new(request))).is_ok() {
                 return;
             }
         }
@@ -275,7 +275,7 @@ mod tests {
         let Some(Reply::Work(request)) = reply else {
             panic!("not its turn");
         };
-        third.replies[0] = inboxes.put_back(&key(), request, &third);
+        third.replies[0] = inboxes.put_back(&key(), *request, &third);
         drop(inboxes.turn(&key(), &third));
         drop(third);
         assert!(inboxes.lock().is_empty(), "the next one begins anew");

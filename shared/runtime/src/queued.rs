@@ -10,12 +10,12 @@ use dormouse_store::queued_stimulus::QueuedStimulus;
 use dormouse_store::stimuli::Opening;
 use futures_util::future::BoxFuture;
 
-use crate::advance::{Advanced, WakeRequest};
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::stimulate::{StimulusOutcome, StimulusRequest};
 use crate::target::Target;
+use crate::wake::{Advanced, WakeRequest};
 
 /// What became of a queued stimulus at one instance.
 enum Met {

@@ -6,13 +6,13 @@ use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
-use crate::advance::WakeRequest;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::parcel::Parcel;
 use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
+use crate::wake::WakeRequest;
 
 impl Runtime {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.

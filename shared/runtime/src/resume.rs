@@ -8,11 +8,11 @@ use dormouse_store::instance::InstanceHead;
 use dormouse_store::stamp::Stamp;
 use serde_json::{Map, Value};
 
-use crate::advance::{WakeRequest, outcome};
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::runtime::Runtime;
 use crate::target::Target;
+use crate::wake::{WakeRequest, outcome};
 
 /// What to resume.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
-use crate::advance::WakeRequest;
 use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+use crate::wake::WakeRequest;
 
 impl Runtime {
     /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is

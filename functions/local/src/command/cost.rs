@@ -75,8 +75,9 @@ pub(crate) async fn cost(args: &CostArgs, screen: &Screen) -> Result<Exit, Failu
     let given: Vec<String> = answers.keys().cloned().collect();
     let mut input = args.input.read()?;
     if args.input_bytes > 0 {
-        let filler = json!({ FILLER: filler(args.input_bytes) });
-        input.insert(FILLER.to_owned(), filler[FILLER].clone());
+        let text = filler(args.input_bytes);
+        let filler = json!({ FILLER: text });
+        input.insert(FILLER.to_owned(), text.into());
         answers.entry(EVERY_OTHER).or_insert(filler);
     }
     let account = Account::new();

@@ -9,12 +9,12 @@ use dormouse_store::Tenant;
 use futures_util::future::{BoxFuture, Either, select};
 
 use super::Burst;
-use crate::advance::WakeRequest;
 use crate::create::Beginning;
 use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
+use crate::wake::WakeRequest;
 
 impl Burst<'_> {
     /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of

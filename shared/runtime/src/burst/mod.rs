@@ -3,9 +3,11 @@
 
 mod call;
 mod compose;
+mod lifecycle;
 mod measure;
 mod migrate;
 mod open;
+mod write;
 
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
@@ -18,7 +20,7 @@ use dormouse_store::queued_stimulus::QueuePlace;
 use dormouse_store::table::TableError;
 use dormouse_store::uniqueness::Claim;
 use dormouse_store::{StoreError, Tenant};
-use futures_util::future::{BoxFuture, join};
+use futures_util::future::BoxFuture;
 
 pub(crate) use call::no_such_workflow;
 pub(crate) use compose::Composed;
@@ -161,48 +163,6 @@ impl<'a> Burst<'a> {
             self.after_commit(transition, composed, keys.clone()).await;
         }
         Ok(committed)
-    }
-
-    /// Prepares a commit and makes it. What a busy table or a lost answer leaves open is tried again.
-    pub(crate) async fn write(
-        &mut self,
-        composed: Composed,
-    ) -> Result<(Committed, Composed), RuntimeError> {
-        let runtime = self.runtime;
-        let store = runtime.store();
-        let mut attempt = 1;
-        let mut prepared = loop {
-            let rows = store.prepare(self.loaded()?, &composed.commit);
-            let (rows, timers) = join(rows, runtime.schedule_all(&composed.elsewhere)).await;
-            timers?;
-            match rows {
-                Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !runtime.back_off(attempt).await {
-                        return Err(error.into());
-                    }
-                    attempt += 1;
-                }
-                rows => break rows?,
-            }
-        };
-        loop {
-            let Some(loaded) = self.loaded.as_mut() else {
-                return Err(self.lost());
-            };
-            match store.commit_prepared(loaded, &mut prepared).await {
-                Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !runtime.back_off(attempt).await {
-                        return Err(error.into());
-                    }
-                    attempt += 1;
-                }
-                Err(error) => {
-                    store.take_back(&mut prepared).await;
-                    return Err(error.into());
-                }
-                Ok(committed) => return Ok((committed, composed)),
-            }
-        }
     }
 
     /// Takes note of a commit, and has its effects carried out.
