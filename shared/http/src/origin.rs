@@ -32,10 +32,18 @@ pub(crate) async fn own_pages_only(request: Request, next: Next) -> Response {
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
-    if !is_safe && is_foreign_page(request.headers()) {
+    let headers = request.headers();
+    if is_sent_by_foreign_page(headers) || !is_safe && is_foreign_page(headers) {
         return Refusal::ForeignPage.into_response();
     }
     next.run(request).await
+}
+
+/// Whether a browser says that a page of another site sends this. A GET counts too: some start workflows, and a page can send
+/// one as an image. Links from other sites to what people look at are not answers of the API.
+fn is_sent_by_foreign_page(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.is_some_and(|site| site == "cross-site" || site == "same-site")
 }
 
 fn is_foreign_page(headers: &HeaderMap) -> bool {
@@ -95,6 +103,18 @@ mod tests {
         assert_eq!(split("[::1]:7070"), ("[::1]", "7070"));
         assert_eq!(split("[::1]"), ("[::1]", ""));
         assert_eq!(split("a:1"), ("a", "1"));
+    }
+
+    #[test]
+    fn a_browser_says_which_site_asks() {
+        let asks = |site| headers(&[(header::HeaderName::from_static("sec-fetch-site"), site)]);
+        for foreign in ["cross-site", "same-site"] {
+            assert!(is_sent_by_foreign_page(&asks(foreign)));
+        }
+        for own in ["same-origin", "none"] {
+            assert!(!is_sent_by_foreign_page(&asks(own)));
+        }
+        assert!(!is_sent_by_foreign_page(&HeaderMap::new()));
     }
 
     #[test]

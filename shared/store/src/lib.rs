@@ -58,6 +58,7 @@ pub mod route;
 pub mod scan;
 mod seen;
 mod send;
+pub mod session;
 mod shard;
 pub mod signing_key;
 mod state;
