@@ -37,6 +37,8 @@ pub struct HttpConfig {
     /// How many proxies stand before it that add to `X-Forwarded-For`: clients are told apart by what the first of them
     /// saw. 0: by their connections.
     pub proxies: usize,
+    /// Whether requests must have come to the first proxy by HTTPS; `/health` apart. Without a proxy none has.
+    pub requires_https: bool,
     /// Whether Elsa's `/bookmarks/resume?t=` resumes, on GET too. Mail scanners follow links, so it is off.
     pub has_elsa_links: bool,
 }
@@ -51,6 +53,7 @@ impl Default for HttpConfig {
             page_items_max: 1_000,
             is_local: false,
             proxies: 0,
+            requires_https: false,
             has_elsa_links: false,
         }
     }

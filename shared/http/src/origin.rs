@@ -6,12 +6,12 @@
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 
 /// Refuses requests under names that are not this machine's.
 pub(crate) async fn own_names_only(
@@ -24,6 +24,34 @@ pub(crate) async fn own_names_only(
         return Refusal::ForeignHost.into_response();
     }
     next.run(request).await
+}
+
+/// Refuses requests that did not come encrypted, where that is demanded, and has browsers remember it.
+pub(crate) async fn encrypted_only(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let config = app.config();
+    if !config.requires_https || request.uri().path().starts_with("/health/") {
+        return next.run(request).await;
+    }
+    if config.proxies == 0 || !came_by_https(request.headers()) {
+        return Refusal::from(Operating::HttpsRequired).into_response();
+    }
+    let mut response = next.run(request).await;
+    let two_years = HeaderValue::from_static("max-age=63072000");
+    let headers = response.headers_mut();
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, two_years);
+    response
+}
+
+/// Whether everybody who says how a request came says https. A client may say so too, but not that the proxy does not.
+fn came_by_https(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all("x-forwarded-proto").iter();
+    let mut said = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
+    let is_https = |scheme: &str| scheme.trim().eq_ignore_ascii_case("https");
+    said.next().is_some_and(is_https) && said.all(is_https)
 }
 
 /// Refuses changes that a page of another origin asks for.

@@ -62,6 +62,10 @@ pub fn router(app: App) -> Router {
         .layer(middleware::from_fn_with_state(app.clone(), memory::account))
         .layer(middleware::from_fn_with_state(
             app.clone(),
+            origin::encrypted_only,
+        ))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
             origin::own_names_only,
         ))
         .layer(middleware::map_response(headers::harden))

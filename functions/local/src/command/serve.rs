@@ -56,6 +56,9 @@ pub(crate) struct ServeArgs {
         default_value_t = 0
     )]
     behind_proxies: usize,
+    /// Take only requests that came to the proxy in front by HTTPS, as it says in X-Forwarded-Proto; needs --behind-proxies
+    #[arg(long, env = "DORMOUSE_REQUIRE_HTTPS", requires = "behind_proxies")]
+    require_https: bool,
     #[command(flatten)]
     connections: ConnectionArgs,
     /// Header whose values are credentials, besides Authorization, Cookie, Set-Cookie and Proxy-Authorization: they are redacted in
@@ -146,6 +149,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         is_local: listeners.are_local(),
         proxies: args.behind_proxies,
         has_elsa_links: args.elsa_resume_links,
+        requires_https: args.require_https,
         ..HttpConfig::default()
     };
     let requests = pool("requests", PoolLimits::of_machine())?;

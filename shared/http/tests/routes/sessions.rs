@@ -8,7 +8,7 @@ use axum::http::Request;
 use dormouse_runtime::Tenant;
 use serde_json::{Value, json};
 
-use crate::access::server;
+use crate::access::{ask, key, server};
 use crate::identity::sign_in;
 use crate::server::{Answered, Server};
 
@@ -88,6 +88,19 @@ async fn guesses_at_once_are_counted_before_they_are_tried() {
     let tried = answers.iter().filter(|status| **status == 200).count();
     assert!(tried <= 10, "{tried} of 100 were tried");
     assert_eq!(answers.iter().filter(|s| **s == 429).count(), 100 - tried);
+}
+
+#[tokio::test]
+async fn a_user_cannot_be_called_what_looks_like_another() {
+    let server = server();
+    let all = key(&server, "default", &["*"]).await;
+    let runtime = server.app.runtime();
+    runtime.make_first_user(&Tenant::default()).await.unwrap();
+    for (name, status) in [("\u{430}dmin", 409), ("adm\u{456}n", 409), ("Ada", 200)] {
+        let user = json!({ "name": name });
+        let made = ask(&server, Some(&all), "POST", "/identity/users", &user).await;
+        assert_eq!(made.status.as_u16(), status, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -135,3 +135,28 @@ async fn a_get_that_starts_is_not_taken_from_a_page_of_another_site() {
     assert_eq!(list["totalCount"], 0);
     ask("same-origin").await.ok(200);
 }
+
+#[tokio::test]
+async fn where_https_is_demanded_nothing_else_is_taken() {
+    let server = Server::with(dormouse_http::HttpConfig {
+        requires_https: true,
+        proxies: 1,
+        ..dormouse_http::HttpConfig::default()
+    });
+    let ask = |path: &str, schemes: &[&str]| {
+        let mut request = Request::get(path);
+        for scheme in schemes {
+            request = request.header("x-forwarded-proto", *scheme);
+        }
+        server.send(request.body(Body::empty()).unwrap())
+    };
+    let list = "/elsa/api/workflow-definitions";
+    for refused in [&[][..], &["http"], &["https", "http"], &["https, http"]] {
+        ask(list, refused).await.problem(403, "httpsRequired");
+    }
+    let taken = ask(list, &["https"]).await;
+    taken.ok(200);
+    let remembered = taken.header("strict-transport-security");
+    assert!(remembered.starts_with("max-age="));
+    ask("/health/live", &[]).await.ok(200);
+}

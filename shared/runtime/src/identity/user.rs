@@ -1,5 +1,6 @@
 //! Local users: made, changed, deleted. Nobody gives others what he may not do himself.
 
+use dormouse_identity::user_name::skeleton;
 use dormouse_identity::{Permissions, password};
 use dormouse_store::Tenant;
 use dormouse_store::user::User;
@@ -123,6 +124,9 @@ impl Identity {
             (None, false) => return Ok(UserOutcome::NotFound),
             (None, true) | (Some(_), false) => {}
         }
+        if is_new && self.looks_like_another(by, &change.name).await? {
+            return Ok(UserOutcome::Taken);
+        }
         let before = found.as_ref().map_or(&[][..], |f| &f.value.roles);
         let after = change.roles.as_deref().unwrap_or_default();
         for roles in [before, after] {
@@ -161,6 +165,13 @@ impl Identity {
             true => UserOutcome::Done(next.value, made_up),
             false => UserOutcome::Taken,
         })
+    }
+
+    /// Whether there is a user whose name looks like this one.
+    async fn looks_like_another(&self, by: &Principal, name: &str) -> Result<bool, RuntimeError> {
+        let looks = skeleton(name);
+        let users = self.runtime.users(&by.tenant).await?;
+        Ok(users.iter().any(|user| skeleton(&user.name) == looks))
     }
 
     /// Deletes a user. His tokens count no more.
