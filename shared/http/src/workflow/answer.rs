@@ -71,10 +71,15 @@ pub(super) fn of(report: BurstReport) -> Response {
 ///
 /// Its status is told to those who may read instances.
 pub(super) fn again(head: &InstanceHead, tells_status: bool) -> impl IntoResponse + use<> {
-    let mut answer = json!({ "workflowInstanceId": head.instance_id, "isRepeated": true });
-    if tells_status {
-        answer["status"] = json!(head.summary.status);
-        answer["subStatus"] = json!(head.summary.sub_status);
-    }
+    let summary = &head.summary;
+    let answer = match tells_status {
+        true => json!({
+            "workflowInstanceId": head.instance_id,
+            "status": summary.status,
+            "subStatus": summary.sub_status,
+            "isRepeated": true,
+        }),
+        false => json!({ "workflowInstanceId": head.instance_id, "isRepeated": true }),
+    };
     Json(answer)
 }
