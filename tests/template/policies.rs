@@ -78,7 +78,7 @@ fn queues_and_the_topic_take_nothing_that_is_not_encrypted() {
 fn the_invalidation_reads_definitions_and_no_secrets() {
     let template = Template::read();
     let statements = template.statements("InvalidationRole");
-    let reads = |s: &&Value| texts(&s["Action"]).contains(&"dynamodb:GetItem");
+    let reads = |s: &&&Value| texts(&s["Action"]).contains(&"dynamodb:GetItem");
     let read = statements.iter().find(reads).expect("it reads");
     let keys = &read["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
     for key in texts(keys) {
