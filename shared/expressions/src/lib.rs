@@ -4,6 +4,7 @@
 //! but what the scope hands in. The same script over the same scope gives the same value, always.
 
 mod budget;
+mod cut;
 mod dotnet;
 mod error;
 mod expressions;
@@ -15,6 +16,7 @@ mod moment;
 mod scope;
 mod script;
 
+pub use cut::Cut;
 pub use error::EvaluationError;
 pub use expressions::Expressions;
 pub use library::Library;
