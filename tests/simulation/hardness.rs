@@ -31,7 +31,7 @@ pub(crate) struct Hard {
 
 impl Hard {
     /// What every drawn plan contains. Turn a switch on when the product passes it; each has a plan in
-    /// `found::STILL_WRONG` that fails until then.
+    /// `found::CURED` that passes.
     pub(crate) const DRAWN: Self = Self {
         occurrences: false,
         few_rows: false,

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_engine::instance::SubStatus;
 use dormouse_engine::journal::{Event, Line};
 use dormouse_store::dead_letter::Letter;
+use dormouse_store::table::Key;
 
 use super::inspector::{Found, Left};
 use super::ledger::{Ledger, Run};
@@ -157,8 +158,10 @@ impl Model<'_> {
             })
             .collect();
         let is_queued = |id: &str| {
-            let sort = format!("Q#{id}");
-            self.left.items.iter().any(|item| item.key.sort == sort)
+            self.left
+                .items
+                .iter()
+                .any(|i| queued_id(&i.key) == Some(id))
         };
         let lost = self
             .ledger
@@ -202,7 +205,7 @@ impl Model<'_> {
             .filter(|run| run.end == End::Delete);
         open.extend(deleted.map(|run| run.key.as_str()));
         for item in &self.left.items {
-            let Some(id) = item.key.sort.strip_prefix("Q#p") else {
+            let Some(id) = queued_id(&item.key).and_then(|id| id.strip_prefix('p')) else {
                 continue;
             };
             let key = id.split('-').next().map(|n| format!("p{n}"));
@@ -330,4 +333,10 @@ fn delays(recipe: &Recipe, lines: &[Line], skew_ms: i64) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// The id of the stimulus that a row is the queue's entry of.
+fn queued_id(key: &Key) -> Option<&str> {
+    let is_queue = key.partition.contains("/QUEUE#");
+    key.sort.rsplit('#').next().filter(|_| is_queue)
 }

@@ -153,7 +153,7 @@ impl Watch {
 
 /// The definition of an instance's head.
 fn definition_of(item: &Item) -> Option<&str> {
-    match item.attributes.get("g2p") {
+    match item.attributes.get("g1p") {
         Some(Value::S(place)) => place.split('#').nth(1),
         _ => None,
     }
