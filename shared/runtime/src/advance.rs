@@ -11,6 +11,7 @@ use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::commit::Committed;
+use dormouse_store::instance::InstanceHead;
 use dormouse_store::lease::{Loaded, Opened};
 use dormouse_store::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
@@ -169,7 +170,7 @@ impl Runtime {
             let (opened, at) = self.open(tenant, instance_id, reopens, takes_lease).await?;
             let loaded = match opened {
                 Opened::Loaded(loaded) => loaded,
-                Opened::Ended(head) => return Ok(all(batch, &ResumeOutcome::Ended(head))),
+                Opened::Ended(head) => return self.ended(tenant, &head, batch).await,
                 Opened::Deleted => return Ok(all(batch, &ResumeOutcome::Deleted)),
                 Opened::NotFound => return self.not_found(tenant, instance_id, batch).await,
                 Opened::Busy { until_ms } => {
@@ -191,6 +192,32 @@ impl Runtime {
         Err(RuntimeError::LeaseLost {
             instance_id: instance_id.to_owned(),
         })
+    }
+
+    /// What those get who come to an instance that has ended: one whose event it took before must be told so, for it
+    /// may be the very event that it ended with.
+    async fn ended(
+        &self,
+        tenant: &Tenant,
+        head: &InstanceHead,
+        batch: &[Waiter],
+    ) -> Result<Answers, RuntimeError> {
+        let mut answers = Vec::new();
+        for waiter in batch {
+            let has_seen = match &waiter.request.event_id {
+                Some(event) => {
+                    let store = self.store();
+                    store.has_seen(tenant, &head.instance_id, event).await?
+                }
+                None => false,
+            };
+            let head = Box::new(head.clone());
+            answers.push(Advanced::Outcome(match has_seen {
+                true => ResumeOutcome::Seen(head),
+                false => ResumeOutcome::Ended(head),
+            }));
+        }
+        Ok(answers)
     }
 
     /// `None`: somebody else was first, and nothing was committed.
