@@ -6,7 +6,23 @@ use super::run::run;
 use super::workshop::Workshop;
 
 /// Plans, and what was wrong.
-const FOUND: [(&str, &str); 5] = [
+const FOUND: [(&str, &str); 9] = [
+    (
+        "an instance whose bookmark is about to open keeps an event for which it was noted",
+        r#"{"seed":19,"menu":"Small","nodes":2,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":0,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":false},"faults":{"refused":0,"lost":0,"vanished":0,"late":0,"slow":0,"slow_ms":3000,"crash":0,"freeze":0,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":0,"skew_ms":0},"errands":[{"Run":{"place":316692,"dispatches":false,"end":"None"}}]}"#,
+    ),
+    (
+        "the timer of a retry comes before the retry's commit and finds an instance that has ended",
+        r#"{"seed":33,"menu":"Small","nodes":2,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":5,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":true},"faults":{"refused":0,"lost":0,"vanished":0,"late":0,"slow":0,"slow_ms":90000,"crash":16,"freeze":7,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":55,"skew_ms":0},"errands":["MendAlone"]}"#,
+    ),
+    (
+        "an event for a bookmark that is gone is given to another one of the instance, and queued as well",
+        r#"{"seed":19,"menu":"Small","nodes":1,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":true,"writes_max":100,"has_broadcast":true,"sweep_s":60,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":true},"faults":{"refused":0,"lost":0,"vanished":0,"late":0,"slow":0,"slow_ms":90000,"crash":0,"freeze":0,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":382,"skew_ms":0},"errands":[{"Run":{"place":654700,"dispatches":false,"end":"None"}}]}"#,
+    ),
+    (
+        "the timer of a deleted instance waits for its commit for ever",
+        r#"{"seed":4,"menu":"Small","nodes":1,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":true,"writes_max":100,"has_broadcast":true,"sweep_s":0,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":true},"faults":{"refused":0,"lost":0,"vanished":0,"late":0,"slow":0,"slow_ms":3000,"crash":0,"freeze":0,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":0,"skew_ms":0},"errands":[{"Run":{"place":388578,"dispatches":true,"end":"Delete"}}]}"#,
+    ),
     (
         "whoever cancels what was dispatched asks for ever, while its start is a dead letter",
         r#"{"seed":13,"menu":"Small","nodes":1,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":5,"faults":{"refused":149,"lost":136,"vanished":68,"late":0,"slow":0,"slow_ms":3000,"crash":53,"freeze":0,"twice":0,"skew_ms":0},"errands":[{"Run":{"place":185161,"dispatches":true,"end":"Cancel"}}]}"#,

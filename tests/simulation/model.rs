@@ -175,7 +175,7 @@ impl Model<'_> {
     /// An event that somebody waits for is taken by one bookmark, and is not left.
     fn events(&self, by_id: &BTreeMap<&str, &Found>) -> Vec<String> {
         let mut wrong = Vec::new();
-        let mut taken = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         let mut open = BTreeSet::new();
         for found in &self.left.instances {
             for line in &found.lines {
@@ -185,11 +185,17 @@ impl Model<'_> {
                     .into_iter()
                     .flatten()
                     .filter_map(|(_, v)| v["id"].as_str());
-                if let (true, Some(id)) = (is_event, ids.next())
-                    && !id.starts_with("all-")
-                    && !taken.insert(id.to_owned())
-                {
-                    wrong.push(format!("the event {id} was taken twice"));
+                let (true, Some(id)) = (is_event, ids.next()) else {
+                    continue;
+                };
+                let by = (&found.id, line.at);
+                match taken.insert(id.to_owned(), by) {
+                    // All bookmarks of an instance that wait for it go on together, so another event has nobody left.
+                    Some(other) if other == by => open.extend(id.split('-').next()),
+                    Some(_) if !id.starts_with("all-") => {
+                        wrong.push(format!("the event {id} was taken twice"));
+                    }
+                    Some(_) | None => {}
                 }
             }
             if self.is_interfered(found, by_id) {
@@ -213,7 +219,7 @@ impl Model<'_> {
             if !is_open {
                 wrong.push(format!("the event p{id} waits for ever"));
             }
-            if taken.contains(&format!("p{id}")) {
+            if taken.contains_key(&format!("p{id}")) {
                 wrong.push(format!("the event p{id} was taken and is queued again"));
             }
         }
