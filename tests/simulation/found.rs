@@ -6,7 +6,11 @@ use super::run::run;
 use super::workshop::Workshop;
 
 /// Plans, and what was wrong.
-const FOUND: [(&str, &str); 9] = [
+const FOUND: [(&str, &str); 10] = [
+    (
+        "an event is queued although its only recipient is about to open",
+        r#"{"seed":1795393733001060,"menu":"Small","nodes":2,"is_function":false,"has_queue":true,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":60,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":true},"faults":{"refused":64,"lost":150,"vanished":28,"late":36,"slow":202,"slow_ms":3000,"crash":12,"freeze":6,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":723,"skew_ms":120000},"errands":[{"Run":{"place":152092,"dispatches":false,"end":"None"}}]}"#,
+    ),
     (
         "an instance whose bookmark is about to open keeps an event for which it was noted",
         r#"{"seed":19,"menu":"Small","nodes":2,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":0,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":false},"faults":{"refused":0,"lost":0,"vanished":0,"late":0,"slow":0,"slow_ms":3000,"crash":0,"freeze":0,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":0,"skew_ms":0},"errands":[{"Run":{"place":316692,"dispatches":false,"end":"None"}}]}"#,

@@ -27,6 +27,8 @@ pub(crate) struct Delivery {
     pub(crate) is_stale: bool,
     /// A recipient of an earlier delivery that waits still.
     pub(crate) waits: Option<String>,
+    /// A recipient that is about to open.
+    pub(crate) opens: Option<String>,
     /// Recipients that could not be reached now.
     pub(crate) failure: Option<RuntimeError>,
 }
@@ -36,6 +38,8 @@ enum Reached {
     Started(String),
     Resumed(String),
     Stale,
+    /// The commit of the rows by which it was found may still happen.
+    Opens(String),
     Nobody,
     Failed(RuntimeError),
 }
@@ -53,7 +57,7 @@ impl Runtime {
         match self.reached(tenant, request, &[]).await {
             Reached::Resumed(id) => delivery.outcome.resumed(id),
             Reached::Failed(error) => delivery.failure = Some(error),
-            Reached::Started(_) | Reached::Stale | Reached::Nobody => {}
+            Reached::Started(_) | Reached::Stale | Reached::Opens(_) | Reached::Nobody => {}
         }
         Ok(delivery)
     }
@@ -210,8 +214,11 @@ impl Runtime {
         match advanced {
             ResumeOutcome::Resumed(report) => Reached::Resumed(report.instance.id.to_string()),
             ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id),
-            // One that opens soon looks for what is queued when it does.
-            ResumeOutcome::NotYet => Reached::Nobody,
+            // One that nobody has noted looks, when it opens, for what is queued.
+            ResumeOutcome::NotYet => match rows.first() {
+                Some(row) => Reached::Opens(row.instance_id.clone()),
+                None => Reached::Nobody,
+            },
             ResumeOutcome::BookmarkGone(_)
             | ResumeOutcome::Ended(_)
             | ResumeOutcome::Deleted
@@ -234,6 +241,7 @@ impl Delivery {
             Reached::Started(id) => self.outcome.started(id),
             Reached::Resumed(id) => self.outcome.resumed(id),
             Reached::Stale => self.is_stale = true,
+            Reached::Opens(id) => self.opens = Some(id),
             Reached::Nobody => {}
             Reached::Failed(error) => self.failure = Some(error),
         }

@@ -98,11 +98,11 @@ pub(crate) fn event_hash(name: &str) -> String {
     stimulus_hash(EVENT, &hashed(name))
 }
 
-/// How often recipients are looked for in all, because a publish came in between.
+/// How often recipients are looked for in all, because a publish or a commit came in between.
 const LOOKS_MAX: u32 = 5;
 
-/// How often in all because one of them was about to wait. Whoever sends the stimulus again looks again.
-const LOOKS_AT_RECIPIENTS_MAX: u32 = 2;
+/// The unit of the pauses between the looks at a recipient that is about to wait, in ms: each is twice the one before.
+const WAITS_MS: u64 = 5;
 
 /// What came of one look for recipients.
 enum Look {
@@ -125,18 +125,27 @@ impl Runtime {
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
         self.refuse_while_paused()?;
+        // Where there is a queue, it brings the stimulus again.
+        let looks_max = match self.ports().queue {
+            Some(_) => 2,
+            None => LOOKS_MAX,
+        };
         let mut looks = 1;
         loop {
             match self.stimulate_once(tenant, stimulus).await? {
                 Look::Done(outcome) => return Ok(outcome),
                 Look::Stale(outcome) if looks == LOOKS_MAX => return Ok(outcome),
-                Look::Waits(instance_id) if looks >= LOOKS_AT_RECIPIENTS_MAX => {
+                Look::Waits(instance_id) if looks >= looks_max => {
                     return Err(RuntimeError::InProgress {
                         instance_id,
                         until_ms: self.now().0,
                     });
                 }
-                Look::Stale(_) | Look::Waits(_) => looks += 1,
+                Look::Stale(_) => looks += 1,
+                Look::Waits(_) => {
+                    self.ports().clock.sleep(WAITS_MS << looks).await;
+                    looks += 1;
+                }
             }
         }
     }
@@ -171,6 +180,10 @@ impl Runtime {
         let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
         if outcome.reached > 0 || kept_ms <= 0 {
             return Ok(Look::Done(outcome));
+        }
+        // It was noted as the recipient, so it must not be queued for others before it is known whether it opens.
+        if let Some(instance) = delivery.opens {
+            return Ok(Look::Waits(instance));
         }
         self.enqueue(tenant, stimulus, kept_ms).await
     }
