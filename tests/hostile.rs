@@ -191,9 +191,9 @@ fn endless() -> Value {
     json!({ "definitionId": "bomb", "root": { "type": "Elsa.Sequence", "id": "all", "activities": [activity] } })
 }
 
-/// Requests that take as much as they can, each as often as so many clients send it.
-fn attacks(port: u16, key: &str) -> Vec<Vec<u8>> {
-    let save = json!({ "model": endless(), "publish": true }).to_string();
+/// Publishes a definition.
+fn publish(port: u16, key: &str, model: &Value) {
+    let save = json!({ "model": model, "publish": true }).to_string();
     let save = request(
         "POST",
         "/elsa/api/workflow-definitions",
@@ -201,6 +201,77 @@ fn attacks(port: u16, key: &str) -> Vec<Vec<u8>> {
         save.as_bytes(),
     );
     assert_eq!(exchange(port, &save).unwrap().0, 200);
+}
+
+/// A request that runs a published definition to its end.
+fn execute(definition: &str, key: &str) -> Vec<u8> {
+    let path = format!("/elsa/api/workflow-definitions/{definition}/execute");
+    request("POST", &path, key, b"{}")
+}
+
+#[test]
+fn scripts_that_never_end_hold_up_nobody_and_end_with_a_pause() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, key) = server(folder.path());
+    let port = server.port;
+    let line = json!({ "type": "Elsa.WriteLine", "id": "line", "text": { "typeName": "String", "expression": { "type": "Literal", "value": "hello" } } });
+    let script =
+        json!({ "typeName": "Object", "expression": { "type": "JavaScript", "value": "1 + 1" } });
+    let short = json!({ "type": "Elsa.WriteLine", "id": "short", "text": script });
+    publish(port, &key, &endless());
+    publish(
+        port,
+        &key,
+        &json!({ "definitionId": "plain", "root": line }),
+    );
+    publish(
+        port,
+        &key,
+        &json!({ "definitionId": "short", "root": short }),
+    );
+    let bombs_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let bombs: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let answer = exchange(port, &execute("bomb", &key)).unwrap();
+                    bombs_ended.store(true, Ordering::Relaxed);
+                    answer
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(500));
+        let live = request("GET", "/health/live", "", b"");
+        for _ in 0..20 {
+            assert_eq!(exchange(port, &live).unwrap().0, 200);
+            assert_eq!(exchange(port, &execute("plain", &key)).unwrap().0, 200);
+            assert_eq!(exchange(port, &execute("short", &key)).unwrap().0, 200);
+        }
+        assert!(!bombs_ended.load(Ordering::Relaxed), "others had to wait");
+        let paused = Instant::now();
+        let pause = "/elsa/api/admin/workflow-runtime/pause";
+        assert_eq!(
+            exchange(port, &request("POST", pause, &key, b"{}"))
+                .unwrap()
+                .0,
+            200
+        );
+        for bomb in bombs {
+            let (status, body) = bomb.join().unwrap();
+            assert_eq!(status, 503, "{}", String::from_utf8_lossy(&body));
+        }
+        // A script alone may take five seconds.
+        assert!(
+            paused.elapsed() < Duration::from_secs(4),
+            "{:?}",
+            paused.elapsed()
+        );
+    });
+}
+
+/// Requests that take as much as they can, each as often as so many clients send it.
+fn attacks(port: u16, key: &str) -> Vec<Vec<u8>> {
+    publish(port, key, &endless());
     let login = "/elsa/api/identity/login";
     let bomb = format!("[{}0]", "{\"\":0},".repeat(500_000));
     let guess = br#"{"username":"admin","password":"wrong password"}"#;

@@ -73,6 +73,7 @@ fn node(heard: Arc<Heard>) -> Runtime {
         queue: None,
         bus: None,
         broadcast: None,
+        compute: None,
         observer: None,
         metrics: Some(heard),
     };

@@ -24,6 +24,10 @@ await until("the instance finishes", async () => (await api("GET", `/workflow-in
 // Keys lead everywhere: 2 is the list of instances.
 await page.keyboard.press("2");
 await page.getByRole("heading", { name: "Instances" }).waitFor();
+// Who skips to the content stays on the page.
+await page.locator(".skip").focus();
+await page.keyboard.press("Enter");
+assert.ok(await page.evaluate(() => document.activeElement.id === "main" && location.hash === "#/instances"));
 await page.getByRole("link", { name: "parent" }).click();
 await page.getByRole("heading", { name: "Journal" }).waitFor();
 assert.match(await page.locator("main").innerText(), /order 7/);

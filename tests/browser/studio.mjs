@@ -28,6 +28,20 @@ await until("the activity is saved", async () => (await read()).root.activities?
 await nothingWrong(page);
 await shoot(page, "drawn");
 
+// What people type belongs to Studio: its code editor is a `div` that takes text, and no key leads away from it.
+const drawn = page.url();
+await page.evaluate(() => {
+  const editor = document.createElement("div");
+  Object.assign(editor, { tabIndex: 0, className: "native-edit-context", role: "textbox" });
+  document.getElementById("main").append(editor);
+  editor.focus();
+});
+const printable = String.fromCharCode(...Array.from({ length: 95 }, (_, place) => 32 + place));
+await page.keyboard.type(printable);
+await page.evaluate(() => document.querySelector("div.native-edit-context:last-child").remove());
+await page.keyboard.type("1234567");
+assert.equal(page.url(), drawn);
+
 // The cloud publishes, the green arrow runs.
 await page.locator("button.mud-primary-text", { has: page.locator("svg") }).first().click();
 await until("it is published", async () => (await read()).isPublished);

@@ -179,6 +179,7 @@ impl Client {
             queue: None,
             bus: None,
             broadcast: None,
+            compute: None,
             observer: None,
             metrics: None,
         };

@@ -155,6 +155,7 @@ impl Cluster {
             },
             bus: Some(node.clone()),
             broadcast: Some(node.clone()),
+            compute: None,
             observer: None,
             metrics: None,
         };

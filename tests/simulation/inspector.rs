@@ -72,6 +72,7 @@ impl Inspector {
             queue: None,
             bus: None,
             broadcast: None,
+            compute: None,
             observer: None,
             metrics: None,
         };

@@ -74,6 +74,7 @@ impl Routes {
             queue: None,
             bus: None,
             broadcast: None,
+            compute: None,
             observer: None,
             metrics: None,
         };

@@ -41,6 +41,12 @@ impl Failure {
         Self::new(Exit::BadInput, "file", message)
     }
 
+    /// The operating system gives no threads, signals or the like.
+    #[allow(clippy::needless_pass_by_value, reason = "an argument of map_err")]
+    pub(crate) fn system(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "system", format!("cannot begin: {error}"))
+    }
+
     /// The server's problem JSON.
     pub(crate) fn problem(status: u16, problem: &Value) -> Self {
         let text = |name: &str| problem.get(name).and_then(Value::as_str);

@@ -92,6 +92,7 @@ impl Account {
             queue: Some(shared.clone()),
             bus: Some(shared.clone()),
             broadcast: None,
+            compute: None,
             observer: Some(shared),
             metrics: Some(Arc::clone(&metrics) as _),
         };

@@ -124,6 +124,7 @@ impl Function {
             queue: Some(Arc::new(messaging.resume.clone())),
             bus: TwoBuses::of(deployment.bus_port(), webhook),
             broadcast: deployment.broadcast_port(),
+            compute: None,
             observer: spans.clone().map(|spans| spans as _),
             metrics: Some(Arc::clone(&metrics) as _),
         };

@@ -32,6 +32,8 @@ pub(crate) struct Runnable {
     pub(crate) definition: Arc<Definition>,
     pub(crate) graph: Arc<Graph>,
     pub(crate) bindings: Bindings,
+    /// Whether its steps may run scripts.
+    pub(crate) runs_scripts: bool,
 }
 
 /// What was published when this node looked last.

@@ -21,6 +21,8 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        // A step that runs scripts right now would keep it waiting.
+        self.running().cut(tenant, instance_id);
         let request = WakeRequest::new(instance_id, Stimulus::Cancel);
         Ok(outcome(self.advance(tenant, request).await?))
     }

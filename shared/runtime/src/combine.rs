@@ -7,7 +7,7 @@ use dormouse_engine::step::{Next, Stimulus, Transition};
 use dormouse_store::stamp::{Stamp, Verdict};
 
 use crate::advance::Answers;
-use crate::burst::{Burst, Cause};
+use crate::burst::{Burst, Cause, Stepper};
 use crate::create::claim;
 use crate::error::RuntimeError;
 use crate::inbox::Waiter;
@@ -83,7 +83,25 @@ impl Burst<'_> {
                     continue;
                 }
             };
-            if !self.apply(stimuli, &mut combined.transition, &mut untouched) {
+            let before = Applied {
+                transition: combined.transition.take(),
+                untouched: untouched.take(),
+                is_changed: false,
+            };
+            let applied = self.compute(move |stepper| before.apply(stepper, stimuli));
+            let applied = match applied.await {
+                Ok(applied) => applied,
+                Err(error) => {
+                    let failure = error.of_a_step()?;
+                    let failed = self.stepper().step(self.stored_instance()?, failure);
+                    combined.transition = Some(failed);
+                    combined.answers.push(None);
+                    return Ok(combined);
+                }
+            };
+            combined.transition = applied.transition;
+            untouched = applied.untouched;
+            if !applied.is_changed {
                 let outcome = self.nothing_to_do()?;
                 combined.answers.push(Some(Advanced::Outcome(outcome)));
                 continue;
@@ -154,51 +172,6 @@ impl Burst<'_> {
         Ok(is_ahead)
     }
 
-    /// Steps by each stimulus. False: none of them changed anything.
-    fn apply(
-        &self,
-        stimuli: Vec<Stimulus>,
-        transition: &mut Option<Transition>,
-        untouched: &mut Option<Instance>,
-    ) -> bool {
-        let mut is_changed = false;
-        for stimulus in stimuli {
-            let later = match transition.take() {
-                // Also after one that asks for something: the event is noted for all who wait for it, and what is asked
-                // for stays in the state.
-                Some(before) => {
-                    let (ran, asked) = (before.activities, before.next.clone());
-                    let mut has_stepped = false;
-                    let step = |instance| {
-                        let later = self.step_after(ran, instance, stimulus);
-                        has_stepped = later.is_changed;
-                        later
-                    };
-                    let mut both = before.then(step);
-                    if !has_stepped {
-                        both.next = asked;
-                    }
-                    is_changed |= has_stepped;
-                    both
-                }
-                None => match untouched.take() {
-                    Some(instance) => {
-                        let first = self.step(instance, stimulus);
-                        is_changed |= first.is_changed;
-                        first
-                    }
-                    None => break,
-                },
-            };
-            if later.is_changed {
-                *transition = Some(later);
-            } else {
-                *untouched = Some(later.instance);
-            }
-        }
-        is_changed
-    }
-
     fn nothing_to_do(&self) -> Result<ResumeOutcome, RuntimeError> {
         let head = Box::new(self.loaded()?.head().clone());
         Ok(if head.summary.ended {
@@ -206,5 +179,54 @@ impl Burst<'_> {
         } else {
             ResumeOutcome::BookmarkGone(head)
         })
+    }
+}
+
+/// An instance in the middle of a batch: as the steps so far have left it, or as it was loaded.
+struct Applied {
+    transition: Option<Transition>,
+    untouched: Option<Instance>,
+    /// Whether the last stimuli changed anything.
+    is_changed: bool,
+}
+
+impl Applied {
+    /// Steps by each stimulus.
+    fn apply(mut self, stepper: &Stepper, stimuli: Vec<Stimulus>) -> Self {
+        for stimulus in stimuli {
+            let later = match self.transition.take() {
+                // Also after one that asks for something: the event is noted for all who wait for it, and what is asked
+                // for stays in the state.
+                Some(before) => {
+                    let (ran, asked) = (before.activities, before.next.clone());
+                    let mut has_stepped = false;
+                    let step = |instance| {
+                        let later = stepper.step_after(ran, instance, stimulus);
+                        has_stepped = later.is_changed;
+                        later
+                    };
+                    let mut both = before.then(step);
+                    if !has_stepped {
+                        both.next = asked;
+                    }
+                    self.is_changed |= has_stepped;
+                    both
+                }
+                None => match self.untouched.take() {
+                    Some(instance) => {
+                        let first = stepper.step(instance, stimulus);
+                        self.is_changed |= first.is_changed;
+                        first
+                    }
+                    None => break,
+                },
+            };
+            if later.is_changed {
+                self.transition = Some(later);
+            } else {
+                self.untouched = Some(later.instance);
+            }
+        }
+        self
     }
 }

@@ -25,6 +25,8 @@ pub struct RuntimeConfig {
     pub wait_ms_max: i64,
     /// After how many ms a burst with more to do makes way and goes on later.
     pub burst_ms_max: i64,
+    /// How long the scripts of one step may take together, in ms. More: the instance fails.
+    pub step_ms_max: u64,
     /// How long an HTTP request of an activity may take that says nothing of it, in ms.
     pub call_ms: u64,
     /// When effects are carried out.
@@ -74,6 +76,7 @@ impl RuntimeConfig {
             hops_max: u32::MAX,
             redeliver_after_ms: 5_000,
             undecided_ms_max: 60_000,
+            step_ms_max: 10_000,
             swept_max: 200,
             event_ms: 600_000,
             missed_after_ms: 60_000,

@@ -44,13 +44,13 @@ pub(crate) struct First<'a> {
 
 impl<'a> First<'a> {
     /// Makes an instance and runs its first step.
-    pub(crate) fn step(
+    pub(crate) async fn step(
         runtime: &'a Runtime,
         tenant: &'a Tenant,
         runnable: Runnable,
         request: &StartRequest,
         beginning: &Beginning,
-    ) -> Self {
+    ) -> Result<Self, RuntimeError> {
         let start = Start {
             input: request.input.clone(),
             correlation_id: request.correlation_id.clone().filter(|id| !id.is_empty()),
@@ -66,16 +66,26 @@ impl<'a> First<'a> {
             claims.extend(claim(&runnable, start.correlation_id.as_deref()));
         }
         let burst = Burst::new(runtime, tenant, runnable, request.has_http_request, 0);
+        let again = id.clone();
         let instance = burst.fresh(id, start.clone());
-        Self {
-            transition: burst.step(instance, Stimulus::Start),
+        let transition = match burst.step(instance, Stimulus::Start).await {
+            Ok(transition) => transition,
+            Err(error) => {
+                let failure = error.of_a_step()?;
+                burst
+                    .stepper()
+                    .step(burst.fresh(again, start.clone()), failure)
+            }
+        };
+        Ok(Self {
+            transition,
             burst,
             start,
             claims,
             cause: beginning.cause.clone(),
             predecessor: Predecessor::default(),
             is_drawn,
-        }
+        })
     }
 
     /// Prepares the first commit and makes it.
@@ -99,10 +109,11 @@ impl<'a> First<'a> {
         Ok(committed)
     }
 
-    fn draw_again(&mut self) {
+    async fn draw_again(&mut self) -> Result<(), RuntimeError> {
         let id = self.burst.runtime.new_id().into();
         let instance = self.burst.fresh(id, self.start.clone());
-        self.transition = self.burst.step(instance, Stimulus::Start);
+        self.transition = self.burst.step(instance, Stimulus::Start).await?;
+        Ok(())
     }
 
     /// Makes a failure of an instance that cannot be stored.
@@ -115,7 +126,7 @@ impl<'a> First<'a> {
             ..self.start.clone()
         };
         let instance = self.burst.fresh(id, start);
-        self.transition = self.burst.step(instance, failure);
+        self.transition = self.burst.stepper().step(instance, failure);
     }
 }
 
@@ -165,7 +176,10 @@ impl Runtime {
     /// Creates the instance with its first commit, and goes on.
     pub(crate) async fn create(&self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
         let owner = self.owner();
-        first.transition = first.burst.settle_questions(first.transition).await?;
+        match first.burst.settle_questions(first.transition.clone()).await {
+            Ok(transition) => first.transition = transition,
+            Err(error) => first.fail(error.of_a_step()?),
+        }
         let mut has_failed = false;
         for _ in 0..ATTEMPTS_MAX {
             match first.commit(&owner).await {
@@ -180,7 +194,7 @@ impl Runtime {
                     return Ok(Begun::Outcome(StartOutcome::Started(Box::new(report))));
                 }
                 Ok(Committed::Lost(Some(_)) | Committed::Deleted) if first.is_drawn => {
-                    first.draw_again();
+                    first.draw_again().await?;
                 }
                 Ok(Committed::Fenced(predecessor)) => first.predecessor = predecessor,
                 // Something lies under the id again, or nothing does any more: read it.

@@ -7,7 +7,7 @@ use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::instance::DecodeError;
 use dormouse_store::StoreError;
 
-use crate::port::PortError;
+use crate::port::{ComputeError, PortError};
 
 /// Why a use case was not done.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +81,17 @@ pub enum RuntimeError {
         #[source]
         source: serde_json::Error,
     },
+    /// The scripts of one step took too long. Nothing of the step counts.
+    #[error(
+        "the scripts between two activities that wait took longer than {ms} ms; let them do less, or put a wait between them"
+    )]
+    StepTooLong {
+        /// The limit.
+        ms: u64,
+    },
+    /// Scripts could not run. Nothing happened.
+    #[error(transparent)]
+    Compute(#[from] ComputeError),
     /// The scheduler failed. The timer stays in the outbox.
     #[error("the scheduler failed")]
     Scheduler(#[source] PortError),
@@ -100,13 +111,15 @@ impl RuntimeError {
             Self::InProgress { .. }
             | Self::LeaseLost { .. }
             | Self::DefinitionContended { .. }
-            | Self::Paused { .. } => true,
+            | Self::Paused { .. }
+            | Self::Compute(_) => true,
             Self::Shared(error) => error.is_busy(),
             Self::Store(error) => error.is_busy(),
             Self::Instance { .. }
             | Self::StoredDefinition { .. }
             | Self::VersionMissing { .. }
             | Self::Format { .. }
+            | Self::StepTooLong { .. }
             | Self::Scheduler(_)
             | Self::Queue(_)
             | Self::Bus(_) => false,
@@ -128,7 +141,10 @@ impl RuntimeError {
     pub fn is_contended(&self) -> bool {
         matches!(
             self.itself(),
-            Self::InProgress { .. } | Self::LeaseLost { .. } | Self::DefinitionContended { .. }
+            Self::InProgress { .. }
+                | Self::LeaseLost { .. }
+                | Self::DefinitionContended { .. }
+                | Self::Compute(_)
         )
     }
 

@@ -61,6 +61,7 @@ mod resume_link;
 mod retention;
 mod retract_definition;
 mod retry;
+mod running;
 mod runtime;
 mod save_definition;
 mod selection;

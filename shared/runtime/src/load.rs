@@ -8,6 +8,7 @@ use dormouse_engine::graph::{Graph, Place, Reference};
 use dormouse_store::Tenant;
 use dormouse_store::definition::{DefinitionHead, DefinitionVersion};
 use dormouse_store::instance::Summary;
+use serde_json::Value;
 
 use crate::bindings::{Bindings, VersionKey, reference_key};
 use crate::cache::{GraphKey, Published, Runnable};
@@ -245,7 +246,12 @@ impl Runtime {
                 }
             }
             if !is_news {
+                let runs_scripts = names_scripts(definition.raw().values())
+                    || bodies
+                        .values()
+                        .any(|body| names_scripts(body.raw().values()));
                 let runnable = Runnable {
+                    runs_scripts,
                     definition,
                     graph: Arc::new(graph),
                     bindings,
@@ -277,4 +283,20 @@ impl Runtime {
         let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
         (graph, asked)
     }
+}
+
+/// Whether a definition names a language in which scripts are written, or an activity that runs them: then its steps may
+/// take long. Any text that reads so counts.
+fn names_scripts<'a>(mut values: impl Iterator<Item = &'a Value>) -> bool {
+    values.any(|value| match value {
+        Value::String(text) => {
+            let text = text.to_ascii_lowercase();
+            ["javascript", "liquid", "csharp", "c#", "python"]
+                .iter()
+                .any(|language| text.ends_with(language))
+        }
+        Value::Array(items) => names_scripts(items.iter()),
+        Value::Object(fields) => names_scripts(fields.values()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    })
 }

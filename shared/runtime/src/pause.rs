@@ -73,6 +73,9 @@ impl Runtime {
         if self.known_pause().set(seen.clone(), self.now().0) {
             let (is_paused, node) = (seen.is_some(), &self.config().node);
             tracing::info!(node, is_paused, "a pause has begun or ended");
+            if is_paused {
+                self.running().cut_all();
+            }
         }
         Ok(seen)
     }

@@ -18,6 +18,7 @@ use crate::inbox::Inboxes;
 use crate::invocation::Invocation;
 use crate::pause::KnownPause;
 use crate::port::{DefinitionChanged, Measure, Metric, Ports};
+use crate::running::Running;
 
 /// Everything the use cases need. Cheap to clone.
 #[derive(Clone)]
@@ -44,6 +45,7 @@ struct Inner {
     /// Where the next sweep goes on in the queued stimuli of each shard.
     queue_cursors: Mutex<BTreeMap<u16, String>>,
     inboxes: Inboxes,
+    running: Running,
     event_link_key: OnceLock<EventLinkKey>,
     pause: KnownPause,
 }
@@ -66,6 +68,7 @@ impl Runtime {
             sweeps: AtomicU64::new(0),
             queue_cursors: Mutex::default(),
             inboxes: Inboxes::default(),
+            running: Running::default(),
             event_link_key: OnceLock::new(),
             pause: KnownPause::default(),
             store,
@@ -219,6 +222,16 @@ impl Runtime {
 
     pub(crate) fn has_swept(&self) {
         self.inner.has_swept.store(true, Ordering::Relaxed);
+    }
+
+    /// The steps of this process that run scripts.
+    pub(crate) fn running(&self) -> &Running {
+        &self.inner.running
+    }
+
+    /// Cuts off scripts, now and from now on, because the process ends. Their instances go on after the restart.
+    pub fn end_scripts(&self) {
+        self.running().end();
     }
 
     /// What a step outside any burst is given.

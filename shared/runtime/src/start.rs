@@ -164,9 +164,14 @@ impl Runtime {
         let read = self.store().definition_head(tenant, definition_id);
         // The first step runs while the head is on its way. What it made is dropped if the head says otherwise.
         let first = async {
-            known
-                .as_ref()
-                .map(|known| First::step(self, tenant, known.runnable.clone(), request, beginning))
+            match &known {
+                Some(known) => {
+                    let runnable = known.runnable.clone();
+                    let first = First::step(self, tenant, runnable, request, beginning);
+                    Some(first.await)
+                }
+                None => None,
+            }
         };
         let (head, first) = join(read, first).await;
         let Some(head) = head? else {
@@ -182,12 +187,12 @@ impl Runtime {
             known.head.generation == head.generation && known.head.published == head.published
         });
         let first = match first {
-            Some(first) if is_current => first,
+            Some(first) if is_current => first?,
             _ => match self.load_published(tenant, head).await? {
                 None => return Ok(Begun::Outcome(StartOutcome::NotFound)),
                 Some(loaded) => {
                     let runnable = loaded.runnable.clone();
-                    First::step(self, tenant, runnable, request, beginning)
+                    First::step(self, tenant, runnable, request, beginning).await?
                 }
             },
         };
@@ -206,8 +211,8 @@ impl Runtime {
         let Some(runnable) = found else {
             return Ok(Begun::Outcome(StartOutcome::NotFound));
         };
-        self.create(First::step(self, tenant, runnable, request, beginning))
-            .await
+        let first = First::step(self, tenant, runnable, request, beginning);
+        self.create(first.await?).await
     }
 
     /// Which version a handle means.

@@ -94,6 +94,7 @@ fn quiet_ports(store: &Store, background: &TokioBackground) -> Ports {
         queue: None,
         bus: None,
         broadcast: None,
+        compute: None,
         observer: None,
         metrics: None,
     }

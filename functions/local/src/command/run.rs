@@ -58,13 +58,13 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::WARN, LogFormat::Text);
     let files = definition_file::read_all(&args.files)?;
     let input = args.input.read()?;
-    let temporary = tempfile::tempdir().map_err(system)?;
+    let temporary = tempfile::tempdir().map_err(Failure::system)?;
     let data = args.data.clone();
     let data = data.unwrap_or_else(|| temporary.path().to_owned());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(system)?;
+        .map_err(Failure::system)?;
     runtime.block_on(async {
         let narrator = Arc::new(Narrator::new(Screen::new(screen.is_json())));
         let host = open(&args, data, &narrator).await?;
@@ -79,10 +79,6 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
         host.close().await;
         Ok(conclude(&args, ran?, &narrator, screen))
     })
-}
-
-fn system(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Failed, "system", format!("cannot begin: {error}"))
 }
 
 async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
@@ -111,7 +107,7 @@ async fn go(
     narrator: &Narrator,
 ) -> Result<InstanceDetail, Failure> {
     let tenant = Tenant::default();
-    let stop = stop_signal().map_err(system)?;
+    let stop = stop_signal().map_err(Failure::system)?;
     let first = publish(&node, &tenant, files).await?;
     request.definition = DefinitionHandle::published(first);
     let started = node.start(&tenant, request).await;

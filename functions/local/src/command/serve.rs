@@ -107,22 +107,21 @@ pub(crate) struct ServeArgs {
     traces: TracesArgs,
 }
 
+/// How long scripts go on after the server was asked to stop.
+const SCRIPTS_END: Duration = Duration::from_secs(1);
+
 /// Serves until it is asked to stop.
 pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(args.log, args.log_format);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(system)?;
+        .map_err(Failure::system)?;
     runtime.block_on(run(args, screen))
 }
 
-fn system(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Failed, "system", format!("cannot begin: {error}"))
-}
-
 async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
-    let stop = stop_signal().map_err(system)?;
+    let stop = stop_signal().map_err(Failure::system)?;
     redact_also(args.redact.iter().cloned());
     let connections = args.connections.read(args.behind_proxies > 0);
     let listeners = Listeners::bind(address(&args.host)?, args.port, args.nodes).await?;
@@ -191,7 +190,9 @@ const PASSWORD_LIMITS: PoolLimits = PoolLimits {
 };
 
 fn pool(name: &str, limits: PoolLimits) -> Result<Arc<dyn Compute>, Failure> {
-    Ok(Arc::new(Pool::start(name, limits).map_err(system)?))
+    Ok(Arc::new(
+        Pool::start(name, limits).map_err(Failure::system)?,
+    ))
 }
 
 /// Serves until it is asked to stop, and answers what was accepted before.
@@ -209,6 +210,12 @@ async fn serve_until_asked(
     let _sender_gone = asked.wait_for(|stop| *stop).await;
     apps.iter().for_each(App::drain);
     screen.line("Stopping: finishing what is under way. Ctrl-C again ends at once.");
+    // Scripts end after a moment, whatever they do. What they were part of goes on after the next start.
+    let nodes: Vec<Runtime> = apps.iter().map(|app| app.runtime().clone()).collect();
+    tokio::spawn(async move {
+        tokio::time::sleep(SCRIPTS_END).await;
+        nodes.iter().for_each(Runtime::end_scripts);
+    });
     let rest = tokio::time::timeout(Duration::from_secs(REQUESTS_S), serving);
     if rest.await.is_err() {
         tracing::warn!("some requests were not answered in time");

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use dormouse_egress::{Egress, EgressConfig, Reach};
 use dormouse_embedded::{
-    SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep, sweep_shared, watch_pause,
+    Pool, PoolLimits, SystemClock, TimerDriver, TokioBackground, node_broadcasts, sweep,
+    sweep_shared, watch_pause,
 };
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::{Broadcast, Clock, HttpCaller, Metrics, Observer, Ports};
+use dormouse_runtime::port::{Broadcast, Clock, Compute, HttpCaller, Metrics, Observer, Ports};
 use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig};
 use dormouse_telemetry::{Collector, Registry};
 use dormouse_webhook::{TwoBuses, Webhook, WebhookBus};
@@ -65,6 +66,8 @@ impl Host {
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
 
+        let scripts = Pool::start("scripts", PoolLimits::of_machine()).map_err(Failure::system)?;
+        let scripts: Arc<dyn Compute> = Arc::new(scripts);
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let mut observer = config.observer;
@@ -83,6 +86,7 @@ impl Host {
                 queue: None,
                 bus: None,
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
+                compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };

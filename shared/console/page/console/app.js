@@ -49,5 +49,7 @@ setInterval(() => { if (!isBusy()) show(true); }, REFRESH_MS);
 addEventListener("hashchange", show_);
 onToken((token) => { if (!token) show(); });
 keys();
+// The address after `#` names a page, so the link's own target must not become one.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 plan();
 show();

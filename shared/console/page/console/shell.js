@@ -13,10 +13,13 @@ const PAGES = [
   ["/workflows/definitions", "Studio"],
 ];
 
+// Whether the keys work: not beside Studio, where people type into editors that are no input elements.
+let hasKeys = false;
+
 /** Draws the bar; `here` is the link of the page that is shown. */
 export function bar(here) {
   const links = PAGES.map(([href, name], place) =>
-    h("a", { href, "aria-current": href === here ? "page" : null, title: `Key ${place + 1}` }, name));
+    h("a", { href, "aria-current": href === here ? "page" : null, title: hasKeys ? `Key ${place + 1}` : null }, name));
   const out = token() && h("button", { type: "button", onclick: () => { logout(); location.assign("/"); } }, "Log out");
   const name = h("a", { class: "name", href: "/#/" }, h("img", { src: "/console/icon.svg", alt: "" }), "Dormouse");
   document.getElementById("bar").replaceChildren(name, h("nav", { "aria-label": "Pages" }, links), ...(out ? [out] : []));
@@ -25,8 +28,10 @@ export function bar(here) {
 
 /** Keys: digits choose a page, `/` the search, `?` tells them. */
 export function keys() {
+  hasKeys = true;
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [contenteditable]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest("input, select, textarea, [contenteditable], [role=textbox]")) return;
     const page = PAGES[Number(event.key) - 1];
     if (page) location.assign(page[0]);
     else if (event.key === "/") {

@@ -2,7 +2,7 @@
 // @elsa-workflows/elsa-studio-wasm; what this page must see to is in the comments below.
 
 import { h } from "./dom.js";
-import { bar, keys, loginForm } from "./shell.js";
+import { bar, loginForm } from "./shell.js";
 import { about, isIn, onToken, plan, token } from "./session.js";
 
 const STYLES = ["_content/MudBlazor/MudBlazor.min.css", "_content/CodeBeam.MudBlazor.Extensions/MudExtensions.min.css",
@@ -114,7 +114,6 @@ const isMissing = () => [
 
 async function begin() {
   bar("/workflows/definitions");
-  keys();
   plan();
   if (!(await isIn())) return main.replaceChildren(loginForm(() => location.reload()));
   bar("/workflows/definitions");

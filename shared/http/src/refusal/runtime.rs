@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use dormouse_engine::time::Timestamp;
+use dormouse_runtime::port::ComputeError;
 use dormouse_runtime::{RuntimeError, StoreError, TableError};
 
 use super::Facts;
@@ -46,6 +47,13 @@ pub(super) fn facts(error: &RuntimeError) -> Facts {
             "versionMissing",
             error.to_string(),
         ),
+        RuntimeError::StepTooLong { .. } => {
+            (S::UNPROCESSABLE_ENTITY, "scriptsTooLong", error.to_string())
+        }
+        RuntimeError::Compute(ComputeError::Saturated(_)) => {
+            (S::SERVICE_UNAVAILABLE, "overloaded", error.to_string())
+        }
+        RuntimeError::Compute(ComputeError::Lost) => (S::INTERNAL_SERVER_ERROR, "internal", inside),
         RuntimeError::Format { .. } => (S::INTERNAL_SERVER_ERROR, "internal", inside),
         RuntimeError::Scheduler(_) | RuntimeError::Queue(_) | RuntimeError::Bus(_) => {
             (S::SERVICE_UNAVAILABLE, "portFailed", inside)

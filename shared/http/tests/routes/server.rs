@@ -110,6 +110,7 @@ fn app_over(
         queue: None,
         bus: None,
         broadcast: None,
+        compute: None,
         observer,
         metrics: None,
     };

@@ -57,7 +57,9 @@ impl Burst<'_> {
             };
             // What ran so far counts, though it is not committed yet.
             let instance = transition.instance.clone();
-            let later = self.step_after(transition.activities, instance, stimulus);
+            let later = self
+                .step_after(transition.activities, instance, stimulus)
+                .await?;
             transition = transition.followed_by(later);
         }
     }

@@ -7,11 +7,12 @@ mod lifecycle;
 mod measure;
 mod migrate;
 mod open;
+mod stepper;
 mod write;
 
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
-use dormouse_engine::step::{Environment, EventLinks, Next, Stimulus, Transition, step};
+use dormouse_engine::step::{Next, Stimulus, Transition};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::commit::Committed;
 use dormouse_store::lease::Loaded;
@@ -25,6 +26,7 @@ use futures_util::future::BoxFuture;
 pub(crate) use call::no_such_workflow;
 pub(crate) use compose::Composed;
 pub(crate) use measure::Since;
+pub(crate) use stepper::Stepper;
 
 use crate::cache::Runnable;
 use crate::config::Delivery;
@@ -112,28 +114,6 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// Runs the engine once.
-    pub(crate) fn step(&self, instance: Instance, stimulus: Stimulus) -> Transition {
-        self.step_after(0, instance, stimulus)
-    }
-
-    /// Runs the engine once more, after steps that ran so many activities and are not committed yet.
-    pub(crate) fn step_after(
-        &self,
-        activities: u64,
-        instance: Instance,
-        stimulus: Stimulus,
-    ) -> Transition {
-        let links = self.runtime.event_links(self.tenant);
-        let environment = Environment {
-            event_links: links.as_ref().map(|links| links as &dyn EventLinks),
-            has_http_request: self.has_http_request && self.response.is_none(),
-            activities_before: self.activities + activities,
-            ..self.runtime.environment()
-        };
-        step(&self.runnable.graph, instance, stimulus, &environment)
-    }
-
     /// Commits a transition; one that cannot be stored because it is too large becomes a failure of the instance.
     /// Answers the transition that was committed.
     pub(crate) async fn commit(
@@ -141,11 +121,21 @@ impl<'a> Burst<'a> {
         transition: Transition,
         cause: &Cause,
     ) -> Result<(Committed, Transition), RuntimeError> {
-        let transition = self.settle_questions(transition).await?;
+        let transition = match self.settle_questions(transition).await {
+            Ok(transition) => transition,
+            Err(error) => {
+                let failed = self
+                    .stepper()
+                    .step(self.stored_instance()?, error.of_a_step()?);
+                return Ok((self.try_commit(&failed, cause).await?, failed));
+            }
+        };
         match self.try_commit(&transition, cause).await {
             // What is stored is of the version before: that it does not fit says nothing against the instance.
             Err(RuntimeError::Store(error)) if is_too_large(&error) && !self.is_migrating => {
-                let failed = self.step(self.stored_instance()?, too_large(&error));
+                let failed = self
+                    .stepper()
+                    .step(self.stored_instance()?, too_large(&error));
                 Ok((self.try_commit(&failed, cause).await?, failed))
             }
             committed => Ok((committed?, transition)),
@@ -247,7 +237,13 @@ impl<'a> Burst<'a> {
                     }
                 },
             };
-            let next = self.step(transition.instance, stimulus);
+            let next = match self.step(transition.instance, stimulus).await {
+                Ok(next) => next,
+                Err(error) => match (error.of_a_step(), self.stored_instance()) {
+                    (Ok(failure), Ok(instance)) => self.stepper().step(instance, failure),
+                    (Err(error), _) | (_, Err(error)) => return Err(self.abandon(error).await),
+                },
+            };
             match self.commit(next, &Cause::default()).await {
                 Ok((Committed::Done(_), committed)) => transition = committed,
                 Ok(_) => return Err(self.lost()),

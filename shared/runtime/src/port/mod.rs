@@ -49,6 +49,8 @@ pub struct Ports {
     pub bus: Option<Arc<dyn Bus>>,
     /// Who hears of changed definitions. `None`: nobody; every start checks the version anyway.
     pub broadcast: Option<Arc<dyn Broadcast>>,
+    /// Where scripts run. `None`: where their burst does.
+    pub compute: Option<Arc<dyn Compute>>,
     /// Who watches what happens. `None`: nobody.
     pub observer: Option<Arc<dyn Observer>>,
     /// Who counts and times what happens. `None`: nobody.

@@ -217,6 +217,7 @@ impl World {
             queue: None,
             bus: Some(self.tasks.clone()),
             broadcast: None,
+            compute: None,
             observer: None,
             metrics: Some(self.numbers.clone()),
         };
