@@ -191,6 +191,15 @@ fn endless() -> Value {
     json!({ "definitionId": "bomb", "root": { "type": "Elsa.Sequence", "id": "all", "activities": [activity] } })
 }
 
+/// A definition of many scripts, none of which reaches a limit alone.
+fn busy() -> Value {
+    let script = "for (let turn = 0; turn < 5_000_000; turn++) {} true";
+    let condition =
+        json!({ "typeName": "Boolean", "expression": { "type": "JavaScript", "value": script } });
+    let line = json!({ "type": "Elsa.WriteLine", "id": "line" });
+    json!({ "definitionId": "busy", "root": { "type": "Elsa.While", "id": "ever", "condition": condition, "body": line } })
+}
+
 /// Publishes a definition.
 fn publish(port: u16, key: &str, model: &Value) {
     let save = json!({ "model": model, "publish": true }).to_string();
@@ -218,7 +227,7 @@ fn scripts_that_never_end_hold_up_nobody_and_end_with_a_pause() {
     let script =
         json!({ "typeName": "Object", "expression": { "type": "JavaScript", "value": "1 + 1" } });
     let short = json!({ "type": "Elsa.WriteLine", "id": "short", "text": script });
-    publish(port, &key, &endless());
+    publish(port, &key, &busy());
     publish(
         port,
         &key,
@@ -234,19 +243,21 @@ fn scripts_that_never_end_hold_up_nobody_and_end_with_a_pause() {
         let bombs: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {
-                    let answer = exchange(port, &execute("bomb", &key)).unwrap();
+                    let answer = exchange(port, &execute("busy", &key)).unwrap();
                     bombs_ended.store(true, Ordering::Relaxed);
                     answer
                 })
             })
             .collect();
         std::thread::sleep(Duration::from_millis(500));
+        let began = Instant::now();
         let live = request("GET", "/health/live", "", b"");
-        for _ in 0..20 {
+        for _ in 0..5 {
             assert_eq!(exchange(port, &live).unwrap().0, 200);
             assert_eq!(exchange(port, &execute("plain", &key)).unwrap().0, 200);
             assert_eq!(exchange(port, &execute("short", &key)).unwrap().0, 200);
         }
+        println!("others were answered after {:?}", began.elapsed());
         assert!(!bombs_ended.load(Ordering::Relaxed), "others had to wait");
         let paused = Instant::now();
         let pause = "/elsa/api/admin/workflow-runtime/pause";
@@ -260,7 +271,7 @@ fn scripts_that_never_end_hold_up_nobody_and_end_with_a_pause() {
             let (status, body) = bomb.join().unwrap();
             assert_eq!(status, 503, "{}", String::from_utf8_lossy(&body));
         }
-        // A script alone may take five seconds.
+        // A step may take ten seconds.
         assert!(
             paused.elapsed() < Duration::from_secs(4),
             "{:?}",

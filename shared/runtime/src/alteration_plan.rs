@@ -319,12 +319,14 @@ fn is_of_instance(error: &RuntimeError) -> bool {
         RuntimeError::Instance { .. }
         | RuntimeError::StoredDefinition { .. }
         | RuntimeError::VersionMissing { .. }
+        | RuntimeError::StepTooLong { .. }
         | RuntimeError::Format { .. } => true,
         RuntimeError::Store(error) => is_too_large(error),
         RuntimeError::InProgress { .. }
         | RuntimeError::LeaseLost { .. }
         | RuntimeError::DefinitionContended { .. }
         | RuntimeError::Paused { .. }
+        | RuntimeError::Compute(_)
         | RuntimeError::Scheduler(_)
         | RuntimeError::Queue(_)
         | RuntimeError::Bus(_) => false,

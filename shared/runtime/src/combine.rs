@@ -83,24 +83,14 @@ impl Burst<'_> {
                     continue;
                 }
             };
-            let before = Applied {
-                transition: combined.transition.take(),
-                untouched: untouched.take(),
-                is_changed: false,
-            };
-            let applied = self.compute(move |stepper| before.apply(stepper, stimuli));
-            let applied = match applied.await {
-                Ok(applied) => applied,
-                Err(error) => {
-                    let failure = error.of_a_step()?;
-                    let failed = self.stepper().step(self.stored_instance()?, failure);
-                    combined.transition = Some(failed);
-                    combined.answers.push(None);
-                    return Ok(combined);
-                }
-            };
-            combined.transition = applied.transition;
-            untouched = applied.untouched;
+            let so_far = (combined.transition.take(), untouched.take());
+            let applied = self.apply(so_far, stimuli).await?;
+            let has_failed = applied.has_failed;
+            (combined.transition, untouched) = (applied.transition, applied.untouched);
+            if has_failed {
+                combined.answers.push(None);
+                break;
+            }
             if !applied.is_changed {
                 let outcome = self.nothing_to_do()?;
                 combined.answers.push(Some(Advanced::Outcome(outcome)));
@@ -172,6 +162,33 @@ impl Burst<'_> {
         Ok(is_ahead)
     }
 
+    /// Steps by each stimulus; a step whose scripts take too long fails the instance.
+    async fn apply(
+        &self,
+        (transition, untouched): (Option<Transition>, Option<Instance>),
+        stimuli: Vec<Stimulus>,
+    ) -> Result<Applied, RuntimeError> {
+        let before = Applied {
+            transition,
+            untouched,
+            is_changed: false,
+            has_failed: false,
+        };
+        match self.compute(|stepper| before.apply(stepper, stimuli)).await {
+            Ok(applied) => Ok(applied),
+            Err(error) => {
+                let failure = error.of_a_step()?;
+                let failed = self.stepper().step(self.stored_instance()?, failure);
+                Ok(Applied {
+                    transition: Some(failed),
+                    untouched: None,
+                    is_changed: true,
+                    has_failed: true,
+                })
+            }
+        }
+    }
+
     fn nothing_to_do(&self) -> Result<ResumeOutcome, RuntimeError> {
         let head = Box::new(self.loaded()?.head().clone());
         Ok(if head.summary.ended {
@@ -188,6 +205,8 @@ struct Applied {
     untouched: Option<Instance>,
     /// Whether the last stimuli changed anything.
     is_changed: bool,
+    /// Whether they took too long.
+    has_failed: bool,
 }
 
 impl Applied {

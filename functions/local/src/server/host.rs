@@ -45,6 +45,11 @@ pub(crate) struct HostConfig {
     pub(crate) traces: Option<Collector>,
 }
 
+fn threads_for_scripts() -> Result<Arc<dyn Compute>, Failure> {
+    let pool = Pool::start("scripts", PoolLimits::of_machine()).map_err(Failure::system)?;
+    Ok(Arc::new(pool))
+}
+
 /// Nodes over one table. Timers fire and sweeps go on until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
@@ -66,10 +71,8 @@ impl Host {
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
 
-        let scripts = Pool::start("scripts", PoolLimits::of_machine()).map_err(Failure::system)?;
-        let scripts: Arc<dyn Compute> = Arc::new(scripts);
-        let (stop, stopped) = watch::channel(false);
-        let mut tasks = JoinSet::new();
+        let scripts = threads_for_scripts()?;
+        let ((stop, stopped), mut tasks) = (watch::channel(false), JoinSet::new());
         let mut observer = config.observer;
         if let Some(collector) = config.traces {
             observer = Some(traces::begin(collector, observer, &mut tasks, &stopped));

@@ -1,17 +1,17 @@
 //! Steps of a burst: the part that computes and waits for nobody. Steps that run scripts do not run on the threads that
 //! serve requests, and take turns with those of other tenants and definitions.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Environment, EventLinks, Stimulus, Transition, step};
-use dormouse_expressions::Cut;
 use dormouse_store::Tenant;
 
 use super::Burst;
 use crate::cache::Runnable;
 use crate::error::RuntimeError;
-use crate::port::{Share, compute};
+use crate::port::{Compute, Share, compute};
 use crate::runtime::Runtime;
 
 /// What runs the steps of a burst, apart from the burst.
@@ -100,6 +100,16 @@ impl Burst<'_> {
         if !self.runnable.runs_scripts {
             return Ok(work(&stepper));
         }
+        Box::pin(self.compute_in_turn(port, stepper, work)).await
+    }
+
+    async fn compute_in_turn<T: Send + 'static>(
+        &self,
+        port: &Arc<dyn Compute>,
+        stepper: Stepper,
+        work: impl FnOnce(&Stepper) -> T + Send + 'static,
+    ) -> Result<T, RuntimeError> {
+        let runtime = self.runtime;
         let definition = self.runnable.graph.definition_id.as_str();
         let share = Share::new(self.tenant.as_str(), definition);
         let most = Duration::from_millis(runtime.config().step_ms_max);
@@ -135,12 +145,12 @@ impl Burst<'_> {
 impl RuntimeError {
     /// The stimulus that makes a failure of a step whose scripts took too long. `Err`: it is another error.
     pub(crate) fn of_a_step(self) -> Result<Stimulus, Self> {
-        match self {
-            Self::StepTooLong { .. } => Ok(Stimulus::Fail {
-                kind: "LimitReached".into(),
-                message: format!("the workflow was stopped: {self}"),
-            }),
-            other => Err(other),
+        if !matches!(self, Self::StepTooLong { .. }) {
+            return Err(self);
         }
+        Ok(Stimulus::Fail {
+            kind: "LimitReached".into(),
+            message: format!("the workflow was stopped: {self}"),
+        })
     }
 }
