@@ -3,7 +3,11 @@
 mod composite;
 mod date;
 mod number;
+mod span;
+mod text;
 
 pub(crate) use composite::{Part, format_parts};
 pub(crate) use date::format_date;
 pub(crate) use number::format_number;
+pub(crate) use span::Span;
+pub use text::{date_time_text, number_text};

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::javascript::JavaScript;
 use crate::liquid::Template;
 use crate::script::Program;
-use crate::{EvaluationError, Language, Library, Limits, Scope, Script};
+use crate::{EvaluationError, Kind, Language, Library, Limits, Scope, Script};
 
 /// Compiles and evaluates scripts. One per process; every thread may use it at the same time.
 #[derive(Debug, Clone)]
@@ -88,12 +88,25 @@ impl Expressions {
         script: &Script,
         scope: &mut dyn Scope,
     ) -> Result<Value, EvaluationError> {
+        self.evaluate_kind(script, scope).map(|(value, _)| value)
+    }
+
+    /// Runs `script` over `scope`, and tells besides its value what it is where JSON cannot.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::evaluate`].
+    pub fn evaluate_kind(
+        &self,
+        script: &Script,
+        scope: &mut dyn Scope,
+    ) -> Result<(Value, Kind), EvaluationError> {
         match &*script.program {
             Program::JavaScript(plan) => self.javascript.evaluate(plan, scope),
-            Program::Liquid(_) if script.source.trim().is_empty() => Ok(Value::Null),
+            Program::Liquid(_) if script.source.trim().is_empty() => Ok((Value::Null, Kind::Plain)),
             Program::Liquid(template) => template
                 .render(scope, Budget::new(self.limits().clone()))
-                .map(Value::String),
+                .map(|text| (Value::String(text), Kind::Plain)),
         }
     }
 }

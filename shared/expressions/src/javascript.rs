@@ -26,11 +26,16 @@ use serde_json::Value;
 pub(crate) use plan::Plan;
 use realm::Realm;
 
-use crate::{EvaluationError, Library, Limits, Scope};
+use crate::{EvaluationError, Kind, Library, Limits, Scope};
 
 thread_local! {
     /// The interpreters of this thread, by the evaluator they belong to; the last used is the last.
     static REALMS: RefCell<Vec<(u64, Realm)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Every number of a script is a double.
+fn kind_of(value: &Value) -> Kind {
+    if value.is_number() { Kind::Double } else { Kind::Plain }
 }
 
 /// How many evaluators a thread keeps an interpreter for.
@@ -58,13 +63,14 @@ impl JavaScript {
         &self,
         plan: &Plan,
         scope: &mut dyn Scope,
-    ) -> Result<Value, EvaluationError> {
+    ) -> Result<(Value, Kind), EvaluationError> {
         if let Some(value) = plan
             .path
             .as_ref()
             .and_then(|path| path.read(scope, &self.limits))
         {
-            return Ok(value);
+            let kind = kind_of(&value);
+            return Ok((value, kind));
         }
         self.with_realm(|realm| {
             let outcome = evaluation::run(realm, plan, scope);

@@ -19,5 +19,6 @@ pub use error::EvaluationError;
 pub use expressions::Expressions;
 pub use library::Library;
 pub use limits::Limits;
-pub use scope::{Identity, Scope};
+pub use dotnet::{date_time_text, number_text};
+pub use scope::{Identity, Kind, Scope};
 pub use script::{Language, Script};

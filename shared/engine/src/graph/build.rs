@@ -138,6 +138,7 @@ impl<'a> Builder<'a> {
             parent,
             activity: Box::new(activity::marker::Marker),
             inputs: Vec::new(),
+            plain: Vec::new(),
             outputs: Vec::new(),
             variables: Vec::new(),
             can_start_workflow: false,
@@ -191,6 +192,7 @@ impl<'a> Builder<'a> {
                 id,
                 type_name,
                 inputs,
+                plain: plain(fields, &descriptor),
                 outputs,
                 variables: declared,
             },
@@ -250,6 +252,7 @@ impl<'a> Builder<'a> {
             .and_then(|v| u32::try_from(v).ok())
             .unwrap_or(1);
         node.inputs = facts.inputs;
+        node.plain = facts.plain;
         node.outputs = facts.outputs;
         node.variables = facts.variables;
         node.can_start_workflow = flag("canStartWorkflow");
@@ -382,6 +385,20 @@ struct NodeFacts {
     id: String,
     type_name: String,
     inputs: Vec<Input>,
+    plain: Vec<(String, Value)>,
     outputs: Vec<Output>,
     variables: Vec<Variable>,
+}
+
+/// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
+fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
+    let shown = descriptor.plain.iter().filter(|p| {
+        !matches!(p.name.as_str(), "branches" | "states" | "transitions")
+    });
+    shown
+        .filter_map(|property| {
+            let given = fields.get(&property.name).unwrap_or(&property.default);
+            (!given.is_null()).then(|| (property.name.clone(), given.clone()))
+        })
+        .collect()
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Fault, Run};
 use crate::call::HttpResponse;
-use crate::definition::convert::text_of;
+use crate::definition::convert::{convert, text_of};
 use crate::definition::data_type::DataType;
 use crate::graph::{Graph, Node, NodeIndex, Target};
 use crate::id::{ContextId, InstanceId};
@@ -219,9 +219,19 @@ impl<'r, 'a> Cx<'r, 'a> {
     }
 
     /// Sets a variable by id, converted to its type. `false`: there is no such variable in scope.
-    pub fn set_variable(&mut self, id: &str, value: Value) -> bool {
-        self.run
-            .set_variable_by_id(self.context, self.node, id, value, true)
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] where the value is not one of the type, and cannot be its default either.
+    pub fn set_variable(&mut self, id: &str, value: Value) -> Result<bool, Fault> {
+        let value = match self.run.type_of_variable(id, self.node) {
+            Some(wanted) => convert(value, wanted)
+                .map_err(|e| Fault::new("TypeConversionException", e.to_string()))?,
+            None => value,
+        };
+        Ok(self
+            .run
+            .set_variable_by_id(self.context, self.node, id, value))
     }
 
     /// Sets a variable by name in scope, or a new one on the nearest container.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::scope::View;
 use super::{Cx, Fault};
-use crate::definition::convert::convert;
+use crate::definition::convert::convert_kind;
 use crate::definition::data_type::DataType;
 use crate::definition::name::property_name;
 use crate::graph::{Expression, Input};
@@ -71,7 +71,13 @@ impl Cx<'_, '_> {
         let Some(expression) = &input.expression else {
             return Ok(None);
         };
-        self.evaluate(expression, &input.data_type)
+        let value = self.evaluate(expression, &input.data_type);
+        if let (Ok(value), true, true) = (&value, input.is_lazy, input.is_logged)
+            && !matches!(expression, Expression::Literal(_))
+        {
+            self.run.note_input(self.context, &input.name, value);
+        }
+        value
             .map(Some)
             .map_err(|fault| Fault {
                 message: format!(
@@ -102,13 +108,18 @@ impl Cx<'_, '_> {
     ///
     /// A [`Fault`] of kind `ExpressionError` when it throws, goes over a limit, or gives what cannot be converted.
     pub fn evaluate(&mut self, expression: &Expression, wanted: &DataType) -> Result<Value, Fault> {
-        let value = match expression {
+        let (value, kind) = match expression {
             Expression::Literal(value) => return Ok(value.clone()),
-            Expression::Variable(id) => self.variable(id).unwrap_or(Value::Null),
-            Expression::Input(name) => self
-                .run
-                .input_value(self.context, name)
-                .unwrap_or(Value::Null),
+            Expression::Variable(id) => (
+                self.variable(id).unwrap_or(Value::Null),
+                self.run.kind_of_variable(id, self.node),
+            ),
+            Expression::Input(name) => (
+                self.run
+                    .input_value(self.context, name)
+                    .unwrap_or(Value::Null),
+                self.run.kind_of_input(name),
+            ),
             Expression::Script(script) => {
                 let expressions = self.run.environment.expressions;
                 let mut view = View {
@@ -119,14 +130,14 @@ impl Cx<'_, '_> {
                     outcomes: &mut self.outcomes,
                 };
                 expressions
-                    .evaluate(script, &mut view)
+                    .evaluate_kind(script, &mut view)
                     .map_err(expression_fault)?
             }
             Expression::Invalid(message) => {
                 return Err(Fault::new("ExpressionError", message.to_string()));
             }
         };
-        convert(value, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
+        convert_kind(value, kind, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Variables, inputs and outputs as they are seen from an activity.
 
-use dormouse_expressions::{Identity, Scope};
+use dormouse_expressions::{Identity, Kind, Scope};
 use serde_json::Value;
 
 use super::Run;
 use crate::definition::convert::convert;
+use crate::definition::data_type::DataType;
 use crate::definition::name::property_name;
 use crate::graph::NodeIndex;
 use crate::id::{ContextId, splitmix};
@@ -54,7 +55,6 @@ impl Run<'_> {
         node: NodeIndex,
         id: &str,
         value: Value,
-        must_convert: bool,
     ) -> bool {
         let Some((owner, place)) = self.graph.variable(id, node) else {
             return false;
@@ -66,20 +66,35 @@ impl Run<'_> {
         else {
             return false;
         };
-        let value = if must_convert {
-            self.converted(owner, place, value)
-        } else {
-            value
-        };
         self.store(at, place, value);
         true
+    }
+
+    /// The type of the variable with the id. `None`: there is none in scope.
+    pub(crate) fn type_of_variable(&self, id: &str, node: NodeIndex) -> Option<&DataType> {
+        let (owner, place) = self.graph.variable(id, node)?;
+        let variable = self.graph.node(owner).variables.get(place)?;
+        Some(&variable.data_type)
+    }
+
+    /// How the variable with the id looks to scripts.
+    pub(crate) fn kind_of_variable(&self, id: &str, node: NodeIndex) -> Kind {
+        self.type_of_variable(id, node)
+            .map_or(Kind::Plain, DataType::kind)
+    }
+
+    /// How the workflow's input of that name looks to scripts.
+    pub(crate) fn kind_of_input(&self, name: &str) -> Kind {
+        let mut inputs = self.graph.inputs.iter();
+        let declared = inputs.find(|i| i.name.eq_ignore_ascii_case(name));
+        declared.map_or(Kind::Plain, |i| i.data_type.kind())
     }
 
     /// Sets a variable by name, or makes a dynamic one on the nearest container.
     pub(crate) fn set_variable_by_name(&mut self, from: ContextId, name: &str, value: Value) {
         enum Found {
             Local(ContextId),
-            Declared(ContextId, NodeIndex, usize),
+            Declared(ContextId, usize),
         }
         let found = self.chain(from).find_map(|(id, context)| {
             if context.locals.iter().any(|(n, _)| n == name) {
@@ -91,13 +106,11 @@ impl Run<'_> {
                 .variables
                 .iter()
                 .position(|v| v.name == name)?;
-            Some(Found::Declared(id, context.node, place))
+            Some(Found::Declared(id, place))
         });
         match found {
-            Some(Found::Declared(id, node, place)) => {
-                let value = self.converted(node, place, value);
-                self.store(id, place, value);
-            }
+            // Stays what it is until the instance waits, as in Elsa: only then it becomes the variable's type.
+            Some(Found::Declared(id, place)) => self.store(id, place, value),
             Some(Found::Local(id)) => self.set_local(id, name, value),
             None => {
                 let container = self
@@ -116,14 +129,6 @@ impl Run<'_> {
         match context.locals.iter_mut().find(|(n, _)| n == name) {
             Some((_, old)) => *old = value,
             None => context.locals.push((name.to_owned(), value)),
-        }
-    }
-
-    /// A value as the variable's type; as it is where it cannot be converted, as Elsa does outside strict mode.
-    fn converted(&self, node: NodeIndex, place: usize, value: Value) -> Value {
-        match self.graph.node(node).variables.get(place) {
-            Some(variable) => convert(value.clone(), &variable.data_type).unwrap_or(value),
-            None => value,
         }
     }
 
@@ -196,7 +201,7 @@ impl Run<'_> {
         }
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
-                self.set_variable_by_id(context, node_index, id, value, false);
+                self.set_variable_by_id(context, node_index, id, value);
             }
             Some(crate::graph::Target::Output(workflow_output)) => {
                 self.set_workflow_output(context, workflow_output, value);
@@ -291,6 +296,22 @@ impl Scope for View<'_, '_> {
 
     fn variable(&self, name: &str) -> Option<Value> {
         self.run.variable_by_name(self.context, name)
+    }
+
+    fn variable_kind(&self, name: &str) -> Kind {
+        let found = self.run.chain(self.context).find_map(|(_, context)| {
+            if context.locals.iter().any(|(n, _)| n == name) {
+                return Some(Kind::Plain);
+            }
+            let node = self.run.graph.node(context.node);
+            let variable = node.variables.iter().find(|v| v.name == name)?;
+            Some(variable.data_type.kind())
+        });
+        found.unwrap_or_default()
+    }
+
+    fn input_kind(&self, name: &str) -> Kind {
+        self.run.kind_of_input(name)
     }
 
     fn variable_names(&self) -> Vec<String> {

@@ -11,19 +11,19 @@ use super::current::lend;
 use super::failure::explain;
 use super::from_js::from_js;
 use super::host::accessor_function;
-use super::into_js::{define, into_js};
+use super::into_js::{define, into_js, into_js_kind};
 use super::plan::{Accessor, Form, Plan};
 use super::prelude::options;
 use super::realm::{self, Realm};
 use crate::budget::Reached;
-use crate::{EvaluationError, Scope};
+use crate::{EvaluationError, Kind, Scope};
 
 /// What a job of the promise queue counts, in operations.
 const JOB_OPERATIONS: u64 = 100;
 
 /// What an evaluation gave, and whether the interpreter is still as it was.
 pub(super) struct Outcome {
-    pub(super) value: std::result::Result<Value, EvaluationError>,
+    pub(super) value: std::result::Result<(Value, Kind), EvaluationError>,
     pub(super) is_clean: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outc
 fn run_shared(
     realm: &mut Realm,
     plan: &Plan,
-) -> (std::result::Result<Value, EvaluationError>, bool) {
+) -> (std::result::Result<(Value, Kind), EvaluationError>, bool) {
     let function = realm.function(plan);
     let function = match function {
         Ok(function) => function,
@@ -71,7 +71,10 @@ fn run_shared(
     })
 }
 
-fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, EvaluationError> {
+fn run_private(
+    realm: &Realm,
+    plan: &Plan,
+) -> std::result::Result<(Value, Kind), EvaluationError> {
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
         let value = call_private(realm, ctx, plan);
@@ -91,8 +94,8 @@ fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, Evaluat
 fn settle(
     realm: &Realm,
     plan: &Plan,
-    value: std::result::Result<Value, EvaluationError>,
-) -> std::result::Result<Value, EvaluationError> {
+    value: std::result::Result<(Value, Kind), EvaluationError>,
+) -> std::result::Result<(Value, Kind), EvaluationError> {
     let budget = &realm.current.budget;
     if let Err(EvaluationError::Thrown { message, .. }) = &value {
         // Without memory even for an error, the interpreter throws null, nothing, or an error without words.
@@ -114,7 +117,7 @@ fn call(
     ctx: &Ctx<'_>,
     plan: &Plan,
     function: Persistent<Function<'static>>,
-) -> Result<Value> {
+) -> Result<(Value, Kind)> {
     let function = function.restore(ctx)?;
     if !plan.uses_variables && !plan.uses_arguments {
         return finish(realm, ctx, function.call(())?);
@@ -131,7 +134,7 @@ fn call(
 }
 
 /// Runs a script as a program of its own context, where every accessor is a global.
-fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
+fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<(Value, Kind)> {
     let globals = ctx.globals();
     for suffix in realm
         .current
@@ -165,15 +168,29 @@ fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
 }
 
 /// Runs all promise jobs, and gives the script's value as JSON.
-fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value> {
+fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<(Value, Kind)> {
     run_jobs(realm, ctx)?;
     let value = match value.as_promise().cloned() {
         Some(promise) => settled(ctx, &promise)?,
         None => value,
     };
+    let is_date = is_date(ctx, &value)?;
     let value = from_js(ctx, value, &realm.current)?;
     run_jobs(realm, ctx)?;
-    Ok(value)
+    let kind = match &value {
+        Value::String(_) if is_date => Kind::DateTime,
+        Value::Number(_) => Kind::Double,
+        _ => Kind::Plain,
+    };
+    Ok((value, kind))
+}
+
+fn is_date<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>) -> Result<bool> {
+    let Some(object) = value.as_object() else {
+        return Ok(false);
+    };
+    let date: JsValue = ctx.globals().get("Date")?;
+    Ok(date.as_object().is_some_and(|date| object.is_instance_of(date)))
 }
 
 fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
@@ -223,7 +240,8 @@ impl<'js> Variables<'js> {
                     continue;
                 }
                 if let Some(value) = realm.current.scope(ctx, |scope| scope.variable(&name))? {
-                    define(&object, &name, into_js(ctx, &value, &realm.current)?)?;
+                    let kind = realm.current.scope(ctx, |scope| scope.variable_kind(&name))?;
+                    define(&object, &name, into_js_kind(ctx, &value, kind, &realm.current)?)?;
                     before.push((Arc::from(name), value));
                 }
             }

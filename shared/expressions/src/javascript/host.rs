@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::accessor;
 use super::current::Current;
 use super::from_js::from_js;
-use super::into_js::into_js;
+use super::into_js::{into_js, into_js_kind};
 use super::plan::Accessor;
-use crate::{Identity, Scope};
+use crate::{Identity, Kind, Scope};
 
 /// Collects host functions under their names.
 pub(super) struct Functions<'js> {
@@ -93,12 +93,21 @@ impl<'js> Functions<'js> {
     }
 
     fn add_reading(&self) -> Result<()> {
-        self.add_reader("getVariable", |scope, name| scope.variable(name))?;
-        self.add_reader("getInput", |scope, name| scope.input(name))?;
-        self.add_reader("getConfig", |scope, path| scope.configuration(path))?;
+        self.add_reader("getVariable", |scope, name| {
+            Some((scope.variable(name)?, scope.variable_kind(name)))
+        })?;
+        self.add_reader("getInput", |scope, name| {
+            Some((scope.input(name)?, scope.input_kind(name)))
+        })?;
+        self.add_reader("getConfig", |scope, path| {
+            Some((scope.configuration(path)?, Kind::Plain))
+        })?;
         let current = Rc::clone(&self.current);
         self.add("getLastResult", move |ctx: Ctx<'js>| {
-            read(&ctx, &current, "getLastResult", |scope| scope.last_result()).map(or_null(&ctx))
+            read(&ctx, &current, "getLastResult", |scope| {
+                Some((scope.last_result()?, Kind::Plain))
+            })
+            .map(or_null(&ctx))
         })?;
         let current = Rc::clone(&self.current);
         let output_from =
@@ -106,7 +115,8 @@ impl<'js> Functions<'js> {
                 let output = output.0.flatten();
                 let key = format!("getOutputFrom {} {:?}", activity.0, output);
                 let value = read(&ctx, &current, &key, |scope| {
-                    scope.output_from(&activity.0, output.as_deref())
+                    let value = scope.output_from(&activity.0, output.as_deref())?;
+                    Some((value, Kind::Plain))
                 });
                 value.map(or_null(&ctx))
             };
@@ -146,7 +156,7 @@ impl<'js> Functions<'js> {
     fn add_reader(
         &self,
         name: &'static str,
-        find: fn(&dyn Scope, &str) -> Option<Value>,
+        find: fn(&dyn Scope, &str) -> Option<(Value, Kind)>,
     ) -> Result<()> {
         let current = Rc::clone(&self.current);
         self.add(name, move |ctx: Ctx<'js>, argument: Coerced<String>| {
@@ -258,15 +268,15 @@ fn read<'js>(
     ctx: &Ctx<'js>,
     current: &Current,
     key: &str,
-    find: impl FnOnce(&dyn Scope) -> Option<Value>,
+    find: impl FnOnce(&dyn Scope) -> Option<(Value, Kind)>,
 ) -> Result<Option<JsValue<'js>>> {
     if let Some(known) = current.recall(ctx, key)? {
         return Ok(Some(known));
     }
-    let Some(found) = current.scope(ctx, |scope| find(scope))? else {
+    let Some((found, kind)) = current.scope(ctx, |scope| find(scope))? else {
         return Ok(None);
     };
-    let value = into_js(ctx, &found, current)?;
+    let value = into_js_kind(ctx, &found, kind, current)?;
     current.remember(ctx, key, &value);
     Ok(Some(value))
 }
