@@ -67,7 +67,7 @@ impl Expressions {
         }
         let program = match language {
             Language::JavaScript => Program::JavaScript(self.javascript.compile(source)?),
-            Language::Liquid => Program::Liquid(Template::parse(source)?),
+            Language::Liquid => Program::Liquid(Template::new(source)?),
         };
         Ok(Script {
             language,

@@ -35,7 +35,11 @@ thread_local! {
 
 /// Every number of a script is a double.
 fn kind_of(value: &Value) -> Kind {
-    if value.is_number() { Kind::Double } else { Kind::Plain }
+    if value.is_number() {
+        Kind::Double
+    } else {
+        Kind::Plain
+    }
 }
 
 /// How many evaluators a thread keeps an interpreter for.
@@ -52,6 +56,9 @@ pub(crate) struct JavaScript {
 impl JavaScript {
     /// Checks the syntax of a script and plans it.
     pub(crate) fn compile(&self, source: &str) -> Result<Plan, EvaluationError> {
+        // A first line that names an interpreter is a comment.
+        let commented = source.strip_prefix("#!").map(|rest| format!("//{rest}"));
+        let source = commented.as_deref().unwrap_or(source);
         self.with_realm(|realm| {
             let plan = Plan::new(source, realm);
             (plan, realm.current.budget.exceeded().is_none())

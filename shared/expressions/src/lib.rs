@@ -15,10 +15,10 @@ mod moment;
 mod scope;
 mod script;
 
+pub use dotnet::{date_time_text, json_text, number_text};
 pub use error::EvaluationError;
 pub use expressions::Expressions;
 pub use library::Library;
 pub use limits::Limits;
-pub use dotnet::{date_time_text, number_text};
 pub use scope::{Identity, Kind, Scope};
 pub use script::{Language, Script};

@@ -3,7 +3,7 @@
 //! What has no reading as a number, truth value, time or id becomes the type's default, as in Elsa outside of its
 //! strict mode. An error is what Elsa throws for: a number out of range, or text that is no JSON of the type.
 
-use dormouse_expressions::{Kind, date_time_text, number_text as double_text};
+use dormouse_expressions::{Kind, date_time_text, json_text, number_text as double_text};
 use serde_json::{Number, Value};
 
 use super::data_type::DataType;
@@ -78,21 +78,29 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
 /// # Errors
 ///
 /// As [`convert`].
-pub fn convert_kind(
-    value: Value,
-    kind: Kind,
-    wanted: &DataType,
-) -> Result<Value, ConversionError> {
+pub fn convert_kind(value: Value, kind: Kind, wanted: &DataType) -> Result<Value, ConversionError> {
     match (kind, wanted) {
         (Kind::DateTime, DataType::String) => Ok(Value::String(
             value.as_str().map(date_time_text).unwrap_or_default(),
         )),
         (Kind::DateTime, DataType::List(_)) => Ok(Value::Null),
+        (Kind::Bytes, DataType::String) if value.is_string() => {
+            Ok(Value::String("Byte[] Array".into()))
+        }
         (Kind::Double, DataType::String) => Ok(Value::String(
-            value.as_f64().map(double_text).unwrap_or_default(),
+            value.as_f64().map(script_number).unwrap_or_default(),
         )),
         _ => convert(value, wanted),
     }
+}
+
+/// A number of a script as text: whole ones are 64-bit integers as far as these reach.
+#[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+fn script_number(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 9.2e18 && number.to_bits() != (-0.0_f64).to_bits() {
+        return (number as i64).to_string();
+    }
+    double_text(number)
 }
 
 /// A value as text: text as it is, everything else as JSON.
@@ -107,7 +115,7 @@ pub fn text_of(value: Value) -> String {
             Some(f) if n.is_f64() => double_text(f),
             Some(_) | None => n.to_string(),
         },
-        other @ (Value::Array(_) | Value::Object(_)) => other.to_string(),
+        other @ (Value::Array(_) | Value::Object(_)) => json_text(&other, false),
     }
 }
 
@@ -185,12 +193,18 @@ fn guid(value: Value) -> Value {
             .collect::<String>()
             .to_ascii_lowercase()
     });
-    let digits =
-        digits.filter(|d| d.len() == 32 && d.bytes().all(|b| b.is_ascii_hexdigit()));
+    let digits = digits.filter(|d| d.len() == 32 && d.bytes().all(|b| b.is_ascii_hexdigit()));
     let digits = digits.unwrap_or_else(|| "0".repeat(32));
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     Value::String(
-        [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"),
+        [
+            part(0, 8),
+            part(8, 12),
+            part(12, 16),
+            part(16, 20),
+            part(20, 32),
+        ]
+        .join("-"),
     )
 }
 
@@ -205,12 +219,10 @@ fn date_time(value: &Value, default: &str) -> Value {
                 let zone = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
                 let (clock, zone) = rest.split_at(zone);
                 let clock = match clock.split_once('.') {
-                    Some((clock, fraction)) => {
-                        match fraction.trim_end_matches('0') {
-                            "" => clock.to_owned(),
-                            fraction => format!("{clock}.{fraction}"),
-                        }
-                    }
+                    Some((clock, fraction)) => match fraction.trim_end_matches('0') {
+                        "" => clock.to_owned(),
+                        fraction => format!("{clock}.{fraction}"),
+                    },
                     None if clock.matches(':').count() == 1 => format!("{clock}:00"),
                     None => clock.to_owned(),
                 };
@@ -218,7 +230,11 @@ fn date_time(value: &Value, default: &str) -> Value {
             }
         })
     });
-    Value::String(found.or_else(|| written_by_people(value)).unwrap_or_else(|| default.to_owned()))
+    Value::String(
+        found
+            .or_else(|| written_by_people(value))
+            .unwrap_or_else(|| default.to_owned()),
+    )
 }
 
 /// `MM/dd/yyyy`, with or without a time: .NET's invariant culture.
@@ -326,13 +342,29 @@ mod tests {
             (json!(3.0), DataType::String, json!("3")),
             (json!(1e21), DataType::String, json!("1E+21")),
             (json!(5), list, json!(null)),
-            (json!("2024-02-03"), DataType::DateTime, json!("2024-02-03T00:00:00")),
-            (json!("02/03/2024 04:05"), DataType::DateTime, json!("2024-02-03T04:05:00")),
-            (json!("2024-02-03"), DataType::DateTimeOffset, json!("2024-02-03T00:00:00+00:00")),
+            (
+                json!("2024-02-03"),
+                DataType::DateTime,
+                json!("2024-02-03T00:00:00"),
+            ),
+            (
+                json!("02/03/2024 04:05"),
+                DataType::DateTime,
+                json!("2024-02-03T04:05:00"),
+            ),
+            (
+                json!("2024-02-03"),
+                DataType::DateTimeOffset,
+                json!("2024-02-03T00:00:00+00:00"),
+            ),
             (json!("5"), DataType::TimeSpan, json!("5.00:00:00")),
         ];
         for (value, wanted, expected) in cases {
-            assert_eq!(convert(value.clone(), &wanted), Ok(expected), "{value} {wanted:?}");
+            assert_eq!(
+                convert(value.clone(), &wanted),
+                Ok(expected),
+                "{value} {wanted:?}"
+            );
         }
     }
 
@@ -342,12 +374,24 @@ mod tests {
             (json!("many"), DataType::Integer, json!(0)),
             (json!("yes"), DataType::Boolean, json!(false)),
             (json!({ "a": 1 }), DataType::Number, json!(0)),
-            (json!("nope"), DataType::DateTime, json!("0001-01-01T00:00:00")),
+            (
+                json!("nope"),
+                DataType::DateTime,
+                json!("0001-01-01T00:00:00"),
+            ),
             (json!(5), DataType::TimeSpan, json!("00:00:00")),
-            (json!("x"), DataType::Guid, json!("00000000-0000-0000-0000-000000000000")),
+            (
+                json!("x"),
+                DataType::Guid,
+                json!("00000000-0000-0000-0000-000000000000"),
+            ),
         ];
         for (value, wanted, expected) in cases {
-            assert_eq!(convert(value.clone(), &wanted), Ok(expected), "{value} {wanted:?}");
+            assert_eq!(
+                convert(value.clone(), &wanted),
+                Ok(expected),
+                "{value} {wanted:?}"
+            );
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::convert::convert;
 use super::data_type::DataType;
 use super::fields::Fields;
+use crate::time::Timestamp;
 
 /// Where a variable's value lives while the instance waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,7 @@ fn variable(json: Fields<'_>, owner: &str, number: usize) -> Option<Variable> {
     let default = json.get("value").cloned().unwrap_or(Value::Null);
     // A default that cannot be converted is no default (Elsa warns and goes on).
     let default = convert(default, &data_type).unwrap_or(Value::Null);
+    let default = through_text(default, &data_type);
     Some(Variable {
         id: json
             .text("id")
@@ -82,6 +84,30 @@ fn variable(json: Fields<'_>, owner: &str, number: usize) -> Option<Variable> {
         )
         .unwrap_or(Storage::Memory),
     })
+}
+
+/// Elsa keeps the default of a date as .NET's short text, which has no seconds, and a `DateTime` no offset either.
+fn through_text(default: Value, data_type: &DataType) -> Value {
+    let Value::String(text) = &default else {
+        return default;
+    };
+    let is_offset = match data_type {
+        DataType::DateTime => false,
+        DataType::DateTimeOffset => true,
+        _ => return default,
+    };
+    let Some((day, clock)) = text.split_once('T') else {
+        return default;
+    };
+    let zone = clock.find(['Z', 'z', '+', '-']).unwrap_or(clock.len());
+    let (time, zone) = clock.split_at(zone);
+    if !is_offset && !zone.is_empty() {
+        let utc = Timestamp::parse(text).map(|t| t.to_string());
+        let utc = utc.unwrap_or_default().trim_end_matches('Z').to_owned();
+        return through_text(Value::String(utc), data_type);
+    }
+    let minutes = time.get(..5).unwrap_or(time);
+    Value::String(format!("{day}T{minutes}:00{zone}"))
 }
 
 /// An input or output that a workflow declares.

@@ -392,9 +392,10 @@ struct NodeFacts {
 
 /// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
 fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
-    let shown = descriptor.plain.iter().filter(|p| {
-        !matches!(p.name.as_str(), "branches" | "states" | "transitions")
-    });
+    let shown = descriptor
+        .plain
+        .iter()
+        .filter(|p| !matches!(p.name.as_str(), "branches" | "states" | "transitions"));
     shown
         .filter_map(|property| {
             let given = fields.get(&property.name).unwrap_or(&property.default);

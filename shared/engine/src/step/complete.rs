@@ -75,7 +75,9 @@ impl Run<'_> {
 
     /// Adds the inputs that an execution asked for in a later step than the one that wrote its first line.
     fn with_late_inputs(&mut self, id: ContextId, data: Value) -> Value {
-        let late = self.late_inputs.extract_if(.., |(context, _, _)| *context == id);
+        let late = self
+            .late_inputs
+            .extract_if(.., |(context, _, _)| *context == id);
         let late: Map<String, Value> = late.map(|(_, name, value)| (name, value)).collect();
         if late.is_empty() {
             return data;

@@ -77,16 +77,14 @@ impl Cx<'_, '_> {
         {
             self.run.note_input(self.context, &input.name, value);
         }
-        value
-            .map(Some)
-            .map_err(|fault| Fault {
-                message: format!(
-                    "Failed to evaluate activity input '{}': {}",
-                    property_name(&input.name),
-                    fault.message
-                ),
-                ..fault
-            })
+        value.map(Some).map_err(|fault| Fault {
+            message: format!(
+                "Failed to evaluate activity input '{}': {}",
+                property_name(&input.name),
+                fault.message
+            ),
+            ..fault
+        })
     }
 
     /// The value of a script whose text is only known now.

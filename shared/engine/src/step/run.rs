@@ -284,7 +284,11 @@ impl<'a> Run<'a> {
 
     /// Whether an execution waits beyond this burst: it has a bookmark, and no call of it is to be answered first.
     fn waits(&self, context: ContextId) -> bool {
-        let own = self.instance.bookmarks.iter().filter(|b| b.context == context);
+        let own = self
+            .instance
+            .bookmarks
+            .iter()
+            .filter(|b| b.context == context);
         let mut waits = false;
         for bookmark in own {
             if matches!(bookmark.wait, Wait::Call(_)) && !self.is_in_background(context) {

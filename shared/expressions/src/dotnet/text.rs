@@ -49,7 +49,13 @@ mod tests {
 
     #[test]
     fn values_are_written_as_dotnet_does() {
-        let cases = [(1.5, "1.5"), (3.0, "3"), (1e21, "1E+21"), (1.5e-7, "1.5E-07"), (0.0001, "0.0001")];
+        let cases = [
+            (1.5, "1.5"),
+            (3.0, "3"),
+            (1e21, "1E+21"),
+            (1.5e-7, "1.5E-07"),
+            (0.0001, "0.0001"),
+        ];
         for (number, text) in cases {
             assert_eq!(number_text(number), text);
         }

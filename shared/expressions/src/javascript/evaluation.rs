@@ -71,10 +71,7 @@ fn run_shared(
     })
 }
 
-fn run_private(
-    realm: &Realm,
-    plan: &Plan,
-) -> std::result::Result<(Value, Kind), EvaluationError> {
+fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<(Value, Kind), EvaluationError> {
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
         let value = call_private(realm, ctx, plan);
@@ -175,10 +172,13 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<(Va
         None => value,
     };
     let is_date = is_date(ctx, &value)?;
+    let object = value.as_object();
+    let is_bytes = object.is_some_and(|object| object.as_typed_array::<u8>().is_some());
     let value = from_js(ctx, value, &realm.current)?;
     run_jobs(realm, ctx)?;
     let kind = match &value {
         Value::String(_) if is_date => Kind::DateTime,
+        Value::String(_) if is_bytes => Kind::Bytes,
         Value::Number(_) => Kind::Double,
         _ => Kind::Plain,
     };
@@ -190,7 +190,9 @@ fn is_date<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>) -> Result<bool> {
         return Ok(false);
     };
     let date: JsValue = ctx.globals().get("Date")?;
-    Ok(date.as_object().is_some_and(|date| object.is_instance_of(date)))
+    Ok(date
+        .as_object()
+        .is_some_and(|date| object.is_instance_of(date)))
 }
 
 fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
@@ -227,26 +229,38 @@ fn arguments<'js>(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Object<'
 /// The `variables` object: a copy of the variables a script names.
 struct Variables<'js> {
     object: Object<'js>,
+    /// The lists among them, as they were handed out.
+    lists: Vec<(String, JsValue<'js>)>,
     before: Vec<(Arc<str>, Value)>,
 }
 
 impl<'js> Variables<'js> {
     fn new(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Self> {
         let object = Object::new(ctx.clone())?;
-        let mut before = Vec::new();
+        let (mut before, mut lists) = (Vec::new(), Vec::new());
         if plan.uses_variables {
             for name in realm.current.scope(ctx, |scope| scope.variable_names())? {
                 if !plan.names(&name) || object.contains_key(name.as_str())? {
                     continue;
                 }
                 if let Some(value) = realm.current.scope(ctx, |scope| scope.variable(&name))? {
-                    let kind = realm.current.scope(ctx, |scope| scope.variable_kind(&name))?;
-                    define(&object, &name, into_js_kind(ctx, &value, kind, &realm.current)?)?;
+                    let kind = realm
+                        .current
+                        .scope(ctx, |scope| scope.variable_kind(&name))?;
+                    let entry = into_js_kind(ctx, &value, kind, &realm.current)?;
+                    if entry.is_array() {
+                        lists.push((name.clone(), entry.clone()));
+                    }
+                    define(&object, &name, entry)?;
                     before.push((Arc::from(name), value));
                 }
             }
         }
-        Ok(Self { object, before })
+        Ok(Self {
+            object,
+            lists,
+            before,
+        })
     }
 
     /// Sets the variables whose entries changed. Inputs are left alone, and so is what a call has set.
@@ -259,6 +273,14 @@ impl<'js> Variables<'js> {
                 continue;
             }
             let entry: JsValue = self.object.get(name.as_str())?;
+            // Elsa hands out a copy of a list: what is done to it in place is lost.
+            let is_same = self
+                .lists
+                .iter()
+                .any(|(list, value)| *list == name && *value == entry);
+            if is_same {
+                continue;
+            }
             let value = from_js(ctx, entry, &realm.current)?;
             let before = self.before.iter().find(|(before, _)| **before == *name);
             if before.is_none_or(|(_, before)| *before != value) {

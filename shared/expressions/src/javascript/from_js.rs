@@ -133,6 +133,9 @@ fn copy_object<'js>(
     if let Some(text) = text.as_function() {
         return copy(ctx, text.call((This(value),))?, current, depth);
     }
+    if let Some(primitive) = wrapped(&object)? {
+        return copy(ctx, primitive, current, depth);
+    }
     if let Some(date) = date_text(&object)? {
         emit(ctx, current, date.len() + 2)?;
         return Ok(Value::String(date));
@@ -151,11 +154,32 @@ fn copy_object<'js>(
     copy_entries(ctx, &object, current, depth)
 }
 
+/// The value in an object around a number, a text or a truth value.
+fn wrapped<'js>(object: &Object<'js>) -> Result<Option<JsValue<'js>>> {
+    let globals = object.ctx().globals();
+    for name in ["Number", "String", "Boolean"] {
+        let class: JsValue = globals.get(name)?;
+        if class
+            .as_object()
+            .is_some_and(|class| object.is_instance_of(class))
+        {
+            let value_of: JsValue = object.get("valueOf")?;
+            return match value_of.as_function() {
+                Some(value_of) => value_of.call((This(object.clone()),)).map(Some),
+                None => Ok(None),
+            };
+        }
+    }
+    Ok(None)
+}
+
 /// A date as .NET writes it in JSON: without zeros at the end of the fraction. `None`: the object is no date, or is
 /// none that .NET has.
 fn date_text(object: &Object<'_>) -> Result<Option<String>> {
     let date: JsValue = object.ctx().globals().get("Date")?;
-    let is_date = date.as_object().is_some_and(|date| object.is_instance_of(date));
+    let is_date = date
+        .as_object()
+        .is_some_and(|date| object.is_instance_of(date));
     let to_iso: JsValue = object.get("toISOString")?;
     let (true, Some(to_iso)) = (is_date, to_iso.as_function()) else {
         return Ok(None);

@@ -11,6 +11,7 @@ use super::current::Current;
 use super::from_js::from_js;
 use super::into_js::{into_js, into_js_kind};
 use super::plan::Accessor;
+use crate::dotnet::json_text;
 use crate::{Identity, Kind, Scope};
 
 /// Collects host functions under their names.
@@ -166,6 +167,18 @@ impl<'js> Functions<'js> {
     }
 
     fn add_writing(&self) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add("toJson", move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
+            let value = match value.0 {
+                Some(value) => from_js(&ctx, value, &current)?,
+                None => Value::Null,
+            };
+            let text = json_text(&value, false);
+            if !current.budget.emit(text.len()) {
+                return Err(current.stop(&ctx));
+            }
+            Ok(text)
+        })?;
         let current = Rc::clone(&self.current);
         self.add(
             "setVariable",

@@ -2,7 +2,9 @@
 
 use rquickjs::function::This;
 use rquickjs::object::Property;
-use rquickjs::{Array, Constructor, Ctx, Function, Object, Result, String as JsString, Value as JsValue};
+use rquickjs::{
+    Array, Constructor, Ctx, Function, Object, Result, String as JsString, Value as JsValue,
+};
 use serde_json::{Map, Number, Value};
 
 use super::current::Current;
@@ -36,7 +38,11 @@ pub(super) fn into_js_kind<'js>(
             date.construct((copied,))
         }
         Kind::TimeSpan | Kind::Guid => {
-            let name = if kind == Kind::Guid { "Guid" } else { "TimeSpan" };
+            let name = if kind == Kind::Guid {
+                "Guid"
+            } else {
+                "TimeSpan"
+            };
             let class: Object = globals.get(name)?;
             let parse: Function = class.get("Parse")?;
             parse.call((This(class), copied))

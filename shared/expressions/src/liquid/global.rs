@@ -48,7 +48,12 @@ fn seen(value: Value, kind: Kind) -> Value {
         Some(moment) => {
             let at = moment.in_utc().civil();
             let (day, clock) = (at.date(), at.time());
-            let seconds = format!("{:02}:{:02}:{:02}", clock.hour(), clock.minute(), clock.second());
+            let seconds = format!(
+                "{:02}:{:02}:{:02}",
+                clock.hour(),
+                clock.minute(),
+                clock.second()
+            );
             Value::String(format!("{day} {seconds}Z"))
         }
         None => value,
