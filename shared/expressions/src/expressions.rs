@@ -56,7 +56,9 @@ impl Expressions {
     /// too long or nested too deep to be read.
     pub fn compile(&self, language: Language, source: &str) -> Result<Script, EvaluationError> {
         let (limit, value) = match language {
-            Language::JavaScript => ("script_bytes_max", self.limits().script_bytes_max),
+            Language::JavaScript | Language::CSharp => {
+                ("script_bytes_max", self.limits().script_bytes_max)
+            }
             Language::Liquid => ("template_bytes_max", self.limits().template_bytes_max),
         };
         if source.len() > value {
@@ -68,6 +70,7 @@ impl Expressions {
         let program = match language {
             Language::JavaScript => Program::JavaScript(self.javascript.compile(source)?),
             Language::Liquid => Program::Liquid(Template::new(source)?),
+            Language::CSharp => Program::CSharp(crate::csharp::Program::parse(source)?),
         };
         Ok(Script {
             language,
@@ -88,7 +91,8 @@ impl Expressions {
         script: &Script,
         scope: &mut dyn Scope,
     ) -> Result<Value, EvaluationError> {
-        self.evaluate_kind(script, scope).map(|(value, _)| value)
+        self.evaluate_kind(script, scope)
+            .map(|evaluated| evaluated.value)
     }
 
     /// Runs `script` over `scope`, and tells besides its value what it is where JSON cannot.
@@ -100,15 +104,40 @@ impl Expressions {
         &self,
         script: &Script,
         scope: &mut dyn Scope,
-    ) -> Result<(Value, Kind), EvaluationError> {
-        match &*script.program {
-            Program::JavaScript(plan) => self.javascript.evaluate(plan, scope),
-            Program::Liquid(_) if script.source.trim().is_empty() => Ok((Value::Null, Kind::Plain)),
-            Program::Liquid(template) => template
-                .render(scope, Budget::new(self.limits().clone()))
-                .map(|text| (Value::String(text), Kind::Plain)),
-        }
+    ) -> Result<Evaluated, EvaluationError> {
+        let (value, kind) = match &*script.program {
+            Program::JavaScript(plan) => self.javascript.evaluate(plan, scope)?,
+            Program::Liquid(_) if script.source.trim().is_empty() => (Value::Null, Kind::Plain),
+            Program::Liquid(template) => {
+                let text = template.render(scope, Budget::new(self.limits().clone()))?;
+                (Value::String(text), Kind::Plain)
+            }
+            Program::CSharp(program) => {
+                let outcome = program.evaluate(scope, self.limits())?;
+                return Ok(Evaluated {
+                    value: outcome.value,
+                    kind: outcome.kind,
+                    logged: Some(outcome.logged),
+                });
+            }
+        };
+        Ok(Evaluated {
+            value,
+            kind,
+            logged: None,
+        })
     }
+}
+
+/// What a script gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The value.
+    pub value: Value,
+    /// What it is where JSON cannot say so.
+    pub kind: Kind,
+    /// The value as journals show it before it is converted; `None`: they show the converted one.
+    pub logged: Option<Value>,
 }
 
 impl Default for Expressions {

@@ -1,9 +1,10 @@
-//! JavaScript and Liquid over workflow data, within limits of work, memory, depth and output.
+//! JavaScript, Liquid and C# over workflow data, within limits of work, memory, depth and output.
 //!
 //! A script sees what its [`Scope`] shows it and nothing else: no clock, no randomness, no files, no network
 //! but what the scope hands in. The same script over the same scope gives the same value, always.
 
 mod budget;
+mod csharp;
 mod dotnet;
 mod error;
 mod expressions;
@@ -17,7 +18,7 @@ mod script;
 
 pub use dotnet::{date_time_text, json_text, number_text};
 pub use error::EvaluationError;
-pub use expressions::Expressions;
+pub use expressions::{Evaluated, Expressions};
 pub use library::Library;
 pub use limits::Limits;
 pub use scope::{Identity, Kind, Scope};

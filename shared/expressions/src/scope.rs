@@ -53,6 +53,11 @@ pub trait Scope {
     fn variable_kind(&self, _name: &str) -> Kind {
         Kind::Plain
     }
+    /// .NET's name of the type of the variable of that name, as far as numbers and dictionaries need it: `Int64`,
+    /// `Double`, `Decimal`, `DateTimeOffset`, `Dictionary`, `Object` for what has no members; empty for all else.
+    fn variable_type(&self, _name: &str) -> &'static str {
+        ""
+    }
     /// How the input of that name looks to scripts.
     fn input_kind(&self, _name: &str) -> Kind {
         Kind::Plain

@@ -110,6 +110,29 @@ impl DataType {
         })
     }
 
+    /// What C# scripts need to know of the type; see `Scope::variable_type`.
+    pub(crate) fn script_type(&self) -> &'static str {
+        match self {
+            Self::Long => "Int64",
+            Self::Single | Self::Number => "Double",
+            Self::Decimal => "Decimal",
+            Self::DateTimeOffset => "DateTimeOffset",
+            Self::Map => "Dictionary",
+            Self::Object | Self::Json => "Object",
+            Self::String
+            | Self::Boolean
+            | Self::Byte
+            | Self::Short
+            | Self::Integer
+            | Self::Guid
+            | Self::DateTime
+            | Self::TimeSpan
+            | Self::Bytes
+            | Self::Node
+            | Self::List(_) => "",
+        }
+    }
+
     /// How scripts see values of the type.
     #[must_use]
     pub fn kind(&self) -> Kind {

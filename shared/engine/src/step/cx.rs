@@ -19,6 +19,10 @@ pub struct Cx<'r, 'a> {
     pub(crate) values: Vec<Option<Value>>,
     pub(crate) arguments: Vec<(String, Value)>,
     pub(crate) outcomes: Vec<String>,
+    /// What the journal shows of the inputs' values, where that is not what they were converted to.
+    pub(crate) raw: Vec<Option<Value>>,
+    /// The same of the value evaluated last.
+    pub(crate) logged: Option<Value>,
 }
 
 impl<'r, 'a> Cx<'r, 'a> {
@@ -30,6 +34,8 @@ impl<'r, 'a> Cx<'r, 'a> {
             values: Vec::new(),
             arguments: Vec::new(),
             outcomes: Vec::new(),
+            raw: Vec::new(),
+            logged: None,
         }
     }
 

@@ -16,6 +16,7 @@ impl Cx<'_, '_> {
         let graph = self.run.graph;
         let inputs = &graph.node(self.node).inputs;
         self.values.clear();
+        self.raw.clear();
         for input in inputs {
             let value = if input.is_lazy {
                 None
@@ -23,6 +24,7 @@ impl Cx<'_, '_> {
                 Some(self.evaluate_input(input)?)
             };
             self.values.push(value);
+            self.raw.push(self.logged.take());
         }
         Ok(())
     }
@@ -31,10 +33,11 @@ impl Cx<'_, '_> {
     pub(crate) fn journal_inputs(&self) -> Value {
         let inputs = &self.run.graph.node(self.node).inputs;
         let mut state = Map::new();
-        for (input, value) in inputs.iter().zip(&self.values) {
+        for ((input, value), raw) in inputs.iter().zip(&self.values).zip(&self.raw) {
             let is_literal = matches!(input.expression, None | Some(Expression::Literal(_)));
             if let (Some(value), true, false) = (value, input.is_logged, is_literal) {
-                state.insert(property_name(&input.name), value.clone());
+                let shown = raw.as_ref().unwrap_or(value);
+                state.insert(property_name(&input.name), shown.clone());
             }
         }
         if state.is_empty() {
@@ -106,6 +109,7 @@ impl Cx<'_, '_> {
     ///
     /// A [`Fault`] of kind `ExpressionError` when it throws, goes over a limit, or gives what cannot be converted.
     pub fn evaluate(&mut self, expression: &Expression, wanted: &DataType) -> Result<Value, Fault> {
+        self.logged = None;
         let (value, kind) = match expression {
             Expression::Literal(value) => return Ok(value.clone()),
             Expression::Variable(id) => (
@@ -127,9 +131,11 @@ impl Cx<'_, '_> {
                     arguments: &self.arguments,
                     outcomes: &mut self.outcomes,
                 };
-                expressions
+                let evaluated = expressions
                     .evaluate_kind(script, &mut view)
-                    .map_err(expression_fault)?
+                    .map_err(expression_fault)?;
+                self.logged = evaluated.logged;
+                (evaluated.value, evaluated.kind)
             }
             Expression::Invalid(message) => {
                 return Err(Fault::new("ExpressionError", message.to_string()));

@@ -310,6 +310,15 @@ impl Scope for View<'_, '_> {
         found.unwrap_or_default()
     }
 
+    fn variable_type(&self, name: &str) -> &'static str {
+        let found = self.run.chain(self.context).find_map(|(_, context)| {
+            let node = self.run.graph.node(context.node);
+            let variable = node.variables.iter().find(|v| v.name == name)?;
+            Some(variable.data_type.script_type())
+        });
+        found.unwrap_or_default()
+    }
+
     fn input_kind(&self, name: &str) -> Kind {
         self.run.kind_of_input(name)
     }

@@ -19,7 +19,11 @@ pub(super) struct Date {
 
 impl Date {
     pub(super) fn utc(ms: i64) -> Self {
-        Self { ticks: (ms + EPOCH_MS) * TICKS_A_MS, is_utc: true, offset: None }
+        Self {
+            ticks: (ms + EPOCH_MS) * TICKS_A_MS,
+            is_utc: true,
+            offset: None,
+        }
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
@@ -36,7 +40,11 @@ impl Date {
     /// A `DateTime`: one that was written with an offset is moved to UTC.
     pub(super) fn parse_plain(text: &str) -> Option<Self> {
         let date = Self::parse(text)?;
-        Some(Self { ticks: date.instant_ticks(), offset: None, ..date })
+        Some(Self {
+            ticks: date.instant_ticks(),
+            offset: None,
+            ..date
+        })
     }
 
     pub(super) fn of(parts: &[i64]) -> Option<Self> {
@@ -45,7 +53,10 @@ impl Date {
         let year = i16::try_from(part(0, 1)).ok()?;
         let date = jiff::civil::Date::new(year, small(1, 1)?, small(2, 1)?).ok()?;
         let time = jiff::civil::Time::new(small(3, 0)?, small(4, 0)?, small(5, 0)?, 0).ok()?;
-        let zoned = date.to_datetime(time).to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        let zoned = date
+            .to_datetime(time)
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .ok()?;
         let mut found = Self::utc(zoned.timestamp().as_millisecond() + part(6, 0));
         found.is_utc = false;
         Some(found)
@@ -64,14 +75,23 @@ impl Date {
     }
 
     pub(super) fn plus(self, ticks: i64) -> Option<Self> {
-        Some(Self { ticks: self.ticks.checked_add(ticks)?, ..self })
+        Some(Self {
+            ticks: self.ticks.checked_add(ticks)?,
+            ..self
+        })
     }
 
     pub(super) fn plus_months(self, months: i64) -> Option<Self> {
-        let moved = self.civil().checked_add(jiff::Span::new().try_months(months).ok()?).ok()?;
+        let moved = self
+            .civil()
+            .checked_add(jiff::Span::new().try_months(months).ok()?)
+            .ok()?;
         let zoned = moved.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
         let moved = Self::utc(zoned.timestamp().as_millisecond());
-        Some(Self { ticks: moved.ticks, ..self })
+        Some(Self {
+            ticks: moved.ticks,
+            ..self
+        })
     }
 
     pub(super) fn minus(self, other: Self) -> i64 {
@@ -94,7 +114,12 @@ impl Date {
         let at = self.civil();
         format!(
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            at.year(), at.month(), at.day(), at.hour(), at.minute(), at.second()
+            at.year(),
+            at.month(),
+            at.day(),
+            at.hour(),
+            at.minute(),
+            at.second()
         )
     }
 
@@ -107,7 +132,11 @@ impl Date {
     }
 
     pub(super) fn text(self) -> String {
-        self.formatted(if self.offset.is_some() { "MM/dd/yyyy HH:mm:ss zzz" } else { "MM/dd/yyyy HH:mm:ss" })
+        self.formatted(if self.offset.is_some() {
+            "MM/dd/yyyy HH:mm:ss zzz"
+        } else {
+            "MM/dd/yyyy HH:mm:ss"
+        })
     }
 
     pub(super) fn formatted(self, format: &str) -> String {
@@ -128,7 +157,20 @@ pub(super) fn span_text(ticks: i64) -> String {
     let total = ticks.unsigned_abs();
     let (seconds, fraction) = (total / 10_000_000, total % 10_000_000);
     let days = seconds / 86_400;
-    let day = if days > 0 { format!("{days}.") } else { String::new() };
-    let part = if fraction > 0 { format!(".{fraction:07}") } else { String::new() };
-    format!("{sign}{day}{:02}:{:02}:{:02}{part}", seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+    let day = if days > 0 {
+        format!("{days}.")
+    } else {
+        String::new()
+    };
+    let part = if fraction > 0 {
+        format!(".{fraction:07}")
+    } else {
+        String::new()
+    };
+    format!(
+        "{sign}{day}{:02}:{:02}:{:02}{part}",
+        seconds / 3_600 % 24,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }

@@ -13,7 +13,10 @@ const SCALE_MAX: u32 = 28;
 
 impl Decimal {
     pub(super) fn whole(number: i64) -> Self {
-        Self { units: i128::from(number), scale: 0 }
+        Self {
+            units: i128::from(number),
+            scale: 0,
+        }
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
@@ -27,7 +30,10 @@ impl Decimal {
             return None;
         }
         let units = format!("{whole}{digits}").parse().ok()?;
-        Some(Self { units, scale: u32::try_from(digits.len()).ok()? })
+        Some(Self {
+            units,
+            scale: u32::try_from(digits.len()).ok()?,
+        })
     }
 
     pub(super) fn from_f64(number: f64) -> Option<Self> {
@@ -49,7 +55,11 @@ impl Decimal {
         let digits = format!("{digits:0>width$}", width = scale + 1);
         let (whole, fraction) = digits.split_at(digits.len() - scale);
         let sign = if self.units < 0 { "-" } else { "" };
-        if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+        if fraction.is_empty() {
+            format!("{sign}{whole}")
+        } else {
+            format!("{sign}{whole}.{fraction}")
+        }
     }
 
     fn aligned(self, other: Self) -> Option<(i128, i128, u32)> {
@@ -60,16 +70,28 @@ impl Decimal {
 
     pub(super) fn add(self, other: Self) -> Option<Self> {
         let (a, b, scale) = self.aligned(other)?;
-        Some(Self { units: a.checked_add(b)?, scale })
+        Some(Self {
+            units: a.checked_add(b)?,
+            scale,
+        })
     }
 
     pub(super) fn negated(self) -> Self {
-        Self { units: -self.units, ..self }
+        Self {
+            units: -self.units,
+            ..self
+        }
     }
 
     pub(super) fn multiply(self, other: Self) -> Option<Self> {
         let units = self.units.checked_mul(other.units)?;
-        Some(Self { units, scale: self.scale + other.scale }.fitted())
+        Some(
+            Self {
+                units,
+                scale: self.scale + other.scale,
+            }
+            .fitted(),
+        )
     }
 
     pub(super) fn divide(self, other: Self) -> Option<Self> {
@@ -88,7 +110,10 @@ impl Decimal {
 
     pub(super) fn remainder(self, other: Self) -> Option<Self> {
         let (a, b, scale) = self.aligned(other)?;
-        Some(Self { units: a.checked_rem(b)?, scale })
+        Some(Self {
+            units: a.checked_rem(b)?,
+            scale,
+        })
     }
 
     /// With no more digits behind the point than asked for; halves to even, or away from zero.
@@ -102,11 +127,17 @@ impl Decimal {
         if half == Ordering::Greater || half == Ordering::Equal && (away || units % 2 != 0) {
             units += self.units.signum();
         }
-        Self { units, scale: digits }
+        Self {
+            units,
+            scale: digits,
+        }
     }
 
     pub(super) fn truncated(self) -> Self {
-        Self { units: self.units / 10_i128.pow(self.scale.min(37)), scale: 0 }
+        Self {
+            units: self.units / 10_i128.pow(self.scale.min(37)),
+            scale: 0,
+        }
     }
 
     pub(super) fn compare(self, other: Self) -> Ordering {
@@ -117,7 +148,11 @@ impl Decimal {
     }
 
     fn fitted(self) -> Self {
-        if self.scale > SCALE_MAX { self.rounded(SCALE_MAX, false) } else { self }
+        if self.scale > SCALE_MAX {
+            self.rounded(SCALE_MAX, false)
+        } else {
+            self
+        }
     }
 }
 

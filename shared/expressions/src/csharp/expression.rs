@@ -24,8 +24,8 @@ const RELATIONS: usize = 6;
 const ASSIGNMENTS: [&str; 10] = ["=", "+=", "-=", "*=", "/=", "%=", "??=", "|=", "&=", "^="];
 
 const PREDEFINED: [&str; 16] = [
-    "int", "long", "double", "decimal", "string", "bool", "object", "char", "float", "short", "byte", "dynamic",
-    "uint", "ulong", "sbyte", "ushort",
+    "int", "long", "double", "decimal", "string", "bool", "object", "char", "float", "short",
+    "byte", "dynamic", "uint", "ulong", "sbyte", "ushort",
 ];
 
 fn boxed(left: Expr) -> Box<Expr> {
@@ -56,7 +56,11 @@ impl Parser {
         if self.skip("(") {
             while !self.skip(")") {
                 let first = self.type_()?;
-                let name = if matches!(self.peek(), Some(Token::Name(_))) { self.name()? } else { first.name };
+                let name = if matches!(self.peek(), Some(Token::Name(_))) {
+                    self.name()?
+                } else {
+                    first.name
+                };
                 parameters.push(name);
                 self.skip(",");
             }
@@ -64,7 +68,11 @@ impl Parser {
             parameters.push(self.name()?);
         }
         self.expect("=>")?;
-        let body = if self.is_mark("{") { Body::Block(self.block()?) } else { Body::Value(self.expression()?) };
+        let body = if self.is_mark("{") {
+            Body::Block(self.block()?)
+        } else {
+            Body::Value(self.expression()?)
+        };
         Ok(Expr::Lambda(parameters, Box::new(body)))
     }
 
@@ -79,7 +87,11 @@ impl Parser {
         let then = self.expression()?;
         self.expect(":")?;
         let otherwise = self.expression()?;
-        Ok(Expr::Choice(boxed(condition), boxed(then), boxed(otherwise)))
+        Ok(Expr::Choice(
+            boxed(condition),
+            boxed(then),
+            boxed(otherwise),
+        ))
     }
 
     fn coalesce(&mut self) -> Read<Expr> {
@@ -87,7 +99,11 @@ impl Parser {
         if !self.skip("??") {
             return Ok(left);
         }
-        let right = if self.is_name("throw") { self.choice_expression()? } else { self.nested(Self::coalesce)? };
+        let right = if self.is_name("throw") {
+            self.choice_expression()?
+        } else {
+            self.nested(Self::coalesce)?
+        };
         Ok(Expr::Binary("??", boxed(left), boxed(right)))
     }
 
@@ -131,9 +147,17 @@ impl Parser {
                 let mut arms = Vec::new();
                 while !self.skip("}") {
                     let pattern = self.pattern()?;
-                    let guard = if self.skip_name("when") { Some(self.coalesce()?) } else { None };
+                    let guard = if self.skip_name("when") {
+                        Some(self.coalesce()?)
+                    } else {
+                        None
+                    };
                     self.expect("=>")?;
-                    arms.push(Arm { pattern, guard, value: self.expression()? });
+                    arms.push(Arm {
+                        pattern,
+                        guard,
+                        value: self.expression()?,
+                    });
                     self.skip(",");
                 }
                 value = Expr::Switch(boxed(value), arms);
@@ -146,14 +170,22 @@ impl Parser {
     fn range(&mut self) -> Read<Expr> {
         if self.skip("..") {
             let ends = self.is_mark("]") || self.is_mark(",") || self.is_mark(")");
-            let end = if ends { None } else { Some(boxed(self.unary()?)) };
+            let end = if ends {
+                None
+            } else {
+                Some(boxed(self.unary()?))
+            };
             return Ok(Expr::Range(None, end));
         }
         let start = self.unary()?;
         if !self.skip("..") {
             return Ok(start);
         }
-        let end = if self.is_mark("]") { None } else { Some(boxed(self.unary()?)) };
+        let end = if self.is_mark("]") {
+            None
+        } else {
+            Some(boxed(self.unary()?))
+        };
         Ok(Expr::Range(Some(boxed(start)), end))
     }
 
@@ -161,7 +193,11 @@ impl Parser {
         for (mark, by) in [("++", 1), ("--", -1)] {
             if self.skip(mark) {
                 let of = boxed(self.nested(Self::unary)?);
-                return Ok(Expr::Step { of, by, is_prefix: true });
+                return Ok(Expr::Step {
+                    of,
+                    by,
+                    is_prefix: true,
+                });
             }
         }
         for operator in ["-", "+", "!", "~"] {
@@ -184,7 +220,8 @@ impl Parser {
         self.expect("(")?;
         let of = self.type_()?;
         self.expect(")")?;
-        let is_predefined = PREDEFINED.contains(&of.name.as_str()) || !of.arguments.is_empty() || of.is_array;
+        let is_predefined =
+            PREDEFINED.contains(&of.name.as_str()) || !of.arguments.is_empty() || of.is_array;
         let follows = match self.peek() {
             Some(Token::Mark("(" | "!" | "~")) => true,
             Some(Token::Mark("-" | "+")) => is_predefined,
@@ -204,25 +241,45 @@ impl Parser {
             if self.skip(".") || self.is_mark("?.") {
                 let or_null = self.skip("?.");
                 let name = self.name()?;
-                value = Expr::Member { of: boxed(value), name, or_null };
+                value = Expr::Member {
+                    of: boxed(value),
+                    name,
+                    or_null,
+                };
                 if self.is_mark("<")
                     && let Some((types, arguments)) = self.attempt(Self::generic_call)
                 {
-                    value = Expr::Call { of: boxed(value), types, arguments };
+                    value = Expr::Call {
+                        of: boxed(value),
+                        types,
+                        arguments,
+                    };
                 }
             } else if self.is_mark("(") {
                 let arguments = self.arguments()?;
-                value = Expr::Call { of: boxed(value), types: Vec::new(), arguments };
+                value = Expr::Call {
+                    of: boxed(value),
+                    types: Vec::new(),
+                    arguments,
+                };
             } else if self.is_mark("[") || self.is_mark("?[") {
                 let or_null = self.is_mark("?[");
                 self.at += 1;
                 let at = boxed(self.expression()?);
                 self.expect("]")?;
-                value = Expr::Index { of: boxed(value), at, or_null };
+                value = Expr::Index {
+                    of: boxed(value),
+                    at,
+                    or_null,
+                };
             } else if self.is_mark("++") || self.is_mark("--") {
                 let by = if self.is_mark("++") { 1 } else { -1 };
                 self.at += 1;
-                value = Expr::Step { of: boxed(value), by, is_prefix: false };
+                value = Expr::Step {
+                    of: boxed(value),
+                    by,
+                    is_prefix: false,
+                };
             } else if !self.skip("!") {
                 return Ok(value);
             } else if self.is_mark("=") {
@@ -249,7 +306,10 @@ impl Parser {
                     arguments.push(Expr::Out(name.clone()));
                 }
             } else {
-                if matches!(self.peek(), Some(Token::Name(_))) && self.is_mark_at(1, ":") && !self.is_mark_at(1, "::") {
+                if matches!(self.peek(), Some(Token::Name(_)))
+                    && self.is_mark_at(1, ":")
+                    && !self.is_mark_at(1, "::")
+                {
                     self.at += 2;
                 }
                 arguments.push(self.expression()?);
@@ -267,7 +327,10 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Read<Expr> {
-        let token = self.peek().cloned().ok_or_else(|| self.problem("a value expected"))?;
+        let token = self
+            .peek()
+            .cloned()
+            .ok_or_else(|| self.problem("a value expected"))?;
         match token {
             Token::Name(name) => self.named(&name),
             Token::Mark("(") => self.parenthesized_value(),
@@ -302,13 +365,25 @@ impl Parser {
     fn part(&self, hole: Hole) -> Read<Part> {
         match hole {
             Hole::Text(text) => Ok(Part::Text(text)),
-            Hole::Value { tokens, width, format } => {
-                let mut inner = Parser { tokens, at: 0, depth: self.depth + 1 };
+            Hole::Value {
+                tokens,
+                width,
+                format,
+            } => {
+                let mut inner = Parser {
+                    tokens,
+                    at: 0,
+                    depth: self.depth + 1,
+                };
                 let value = inner.expression()?;
                 if inner.peek().is_some() {
                     return Err(inner.problem("`}` expected"));
                 }
-                Ok(Part::Value { value, width, format })
+                Ok(Part::Value {
+                    value,
+                    width,
+                    format,
+                })
             }
         }
     }
@@ -381,7 +456,8 @@ impl Parser {
                     return Err(self.problem(format!("`{name}` is not run here")));
                 }
             }
-            "if" | "for" | "while" | "return" | "else" | "switch" | "class" | "in" | "out" | "ref" | "is" | "as" => {
+            "if" | "for" | "while" | "return" | "else" | "switch" | "class" | "in" | "out"
+            | "ref" | "is" | "as" => {
                 return Err(self.problem(format!("a value expected, not `{name}`")));
             }
             _ => {}
@@ -393,7 +469,11 @@ impl Parser {
         if self.is_mark_at(1, "<")
             && let Some(of) = self.attempt(|parser| {
                 let of = parser.type_()?;
-                if parser.is_mark(".") { Ok(of) } else { Err(parser.problem("`.` expected")) }
+                if parser.is_mark(".") {
+                    Ok(of)
+                } else {
+                    Err(parser.problem("`.` expected"))
+                }
             })
         {
             return Ok(Expr::Type(of));
@@ -403,7 +483,11 @@ impl Parser {
             && let Some((types, arguments)) = self.attempt(Self::generic_call)
         {
             let of = boxed(Expr::Name(name.to_owned()));
-            return Ok(Expr::Call { of, types, arguments });
+            return Ok(Expr::Call {
+                of,
+                types,
+                arguments,
+            });
         }
         Ok(Expr::Name(name.to_owned()))
     }
@@ -417,27 +501,55 @@ impl Parser {
             self.expect("]")?;
             self.expect("{")?;
             let items = self.items("}")?;
-            return Ok(Expr::NewArray { of: None, length: None, items });
+            return Ok(Expr::NewArray {
+                of: None,
+                length: None,
+                items,
+            });
         }
         if self.is_mark("(") {
             let arguments = self.arguments()?;
-            return Ok(Expr::New { of: Type::default(), arguments, items: Vec::new() });
+            return Ok(Expr::New {
+                of: Type::default(),
+                arguments,
+                items: Vec::new(),
+            });
         }
         let mut of = self.type_()?;
         if self.skip("[") {
             let length = Some(boxed(self.expression()?));
             self.expect("]")?;
-            return Ok(Expr::NewArray { of: Some(of), length, items: Vec::new() });
+            return Ok(Expr::NewArray {
+                of: Some(of),
+                length,
+                items: Vec::new(),
+            });
         }
         if of.is_array {
             self.expect("{")?;
             of.is_array = false;
             let items = self.items("}")?;
-            return Ok(Expr::NewArray { of: Some(of), length: None, items });
+            return Ok(Expr::NewArray {
+                of: Some(of),
+                length: None,
+                items,
+            });
         }
-        let arguments = if self.is_mark("(") { self.arguments()? } else { Vec::new() };
-        let items = if self.skip("{") { self.initializer()? } else { Vec::new() };
-        Ok(Expr::New { of, arguments, items })
+        let arguments = if self.is_mark("(") {
+            self.arguments()?
+        } else {
+            Vec::new()
+        };
+        let items = if self.skip("{") {
+            self.initializer()?
+        } else {
+            Vec::new()
+        };
+        Ok(Expr::New {
+            of,
+            arguments,
+            items,
+        })
     }
 
     fn anonymous(&mut self) -> Read<Expr> {
@@ -506,12 +618,22 @@ impl Parser {
     pub(super) fn type_(&mut self) -> Read<Type> {
         self.nested(|parser| {
             let mut name = parser.name()?;
-            while parser.is_mark(".") && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _))) {
+            while parser.is_mark(".")
+                && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _)))
+            {
                 parser.at += 1;
                 name = parser.name()?;
             }
-            let arguments = if parser.is_mark("<") { parser.type_arguments()? } else { Vec::new() };
-            let mut of = Type { name, arguments, is_array: false };
+            let arguments = if parser.is_mark("<") {
+                parser.type_arguments()?
+            } else {
+                Vec::new()
+            };
+            let mut of = Type {
+                name,
+                arguments,
+                is_array: false,
+            };
             parser.skip("?");
             while parser.is_mark("[") && parser.is_mark_at(1, "]") {
                 parser.at += 2;
@@ -540,7 +662,9 @@ impl Parser {
 
     fn one_pattern(&mut self) -> Read<Pattern> {
         if self.skip_name("not") {
-            return self.nested(Self::one_pattern).map(|inner| Pattern::Not(Box::new(inner)));
+            return self
+                .nested(Self::one_pattern)
+                .map(|inner| Pattern::Not(Box::new(inner)));
         }
         if self.skip_name("_") {
             return Ok(Pattern::Any(None));

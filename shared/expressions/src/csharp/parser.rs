@@ -29,10 +29,20 @@ pub(super) fn script(source: &str) -> Read<Vec<Statement>> {
             }
             continue;
         }
-        if let Some(kind) = ["class", "record", "struct", "enum", "interface", "goto", "await"]
-            .iter()
-            .find(|kind| parser.is_name(kind) && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _))))
-        {
+        if let Some(kind) = [
+            "class",
+            "record",
+            "struct",
+            "enum",
+            "interface",
+            "goto",
+            "await",
+        ]
+        .iter()
+        .find(|kind| {
+            parser.is_name(kind)
+                && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _)))
+        }) {
             return Err(parser.problem(format!("`{kind}` is not run here")));
         }
         statements.push(parser.statement(true)?);
@@ -172,7 +182,11 @@ impl Parser {
             "break" | "continue" => {
                 self.at += 1;
                 self.expect(";")?;
-                Ok(if keyword == "break" { Statement::Break } else { Statement::Continue })
+                Ok(if keyword == "break" {
+                    Statement::Break
+                } else {
+                    Statement::Continue
+                })
             }
             "try" => self.try_(),
             "switch" if self.is_mark_at(1, "(") => self.switch(),
@@ -191,15 +205,27 @@ impl Parser {
         self.at += 1;
         let condition = self.parenthesized()?;
         let then = self.inner()?;
-        let otherwise = if self.skip_name("else") { Some(self.inner()?) } else { None };
+        let otherwise = if self.skip_name("else") {
+            Some(self.inner()?)
+        } else {
+            None
+        };
         Ok(Statement::If(condition, then, otherwise))
     }
 
     fn for_(&mut self) -> Read<Statement> {
         self.at += 1;
         self.expect("(")?;
-        let first = if self.skip(";") { Vec::new() } else { vec![self.plain(false)?] };
-        let condition = if self.is_mark(";") { None } else { Some(self.expression()?) };
+        let first = if self.skip(";") {
+            Vec::new()
+        } else {
+            vec![self.plain(false)?]
+        };
+        let condition = if self.is_mark(";") {
+            None
+        } else {
+            Some(self.expression()?)
+        };
         self.expect(";")?;
         let mut steps = Vec::new();
         while !self.skip(")") {
@@ -235,9 +261,17 @@ impl Parser {
                 }
                 self.expect(")")?;
             }
-            catches.push(Catch { of, name, body: self.block()? });
+            catches.push(Catch {
+                of,
+                name,
+                body: self.block()?,
+            });
         }
-        let last = if self.skip_name("finally") { self.block()? } else { Vec::new() };
+        let last = if self.skip_name("finally") {
+            self.block()?
+        } else {
+            Vec::new()
+        };
         Ok(Statement::Try(body, catches, last))
     }
 
@@ -287,10 +321,16 @@ impl Parser {
         }
         let may_stand = matches!(
             value,
-            Expr::Assign(..) | Expr::Call { .. } | Expr::Step { .. } | Expr::New { .. } | Expr::Throw(_)
+            Expr::Assign(..)
+                | Expr::Call { .. }
+                | Expr::Step { .. }
+                | Expr::New { .. }
+                | Expr::Throw(_)
         );
         if !may_stand {
-            return Err(self.problem("only an assignment or a call can be a statement; is a `return` missing?"));
+            return Err(self.problem(
+                "only an assignment or a call can be a statement; is a `return` missing?",
+            ));
         }
         self.expect(";")?;
         Ok(Statement::Value(value))
@@ -303,7 +343,11 @@ impl Parser {
         let mut names = Vec::new();
         loop {
             let name = self.name()?;
-            let value = if self.skip("=") { Some(self.expression()?) } else { None };
+            let value = if self.skip("=") {
+                Some(self.expression()?)
+            } else {
+                None
+            };
             names.push((name, value));
             if !self.skip(",") {
                 break;

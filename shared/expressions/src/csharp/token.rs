@@ -29,9 +29,10 @@ pub(super) enum Hole {
 }
 
 const MARKS: [&str; 55] = [
-    ">>=", "<<=", "??=", "...", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "?[", "++", "--", "+=", "-=",
-    "*=", "/=", "%=", "|=", "&=", "^=", "<<", "..", "::", "(", ")", "[", "]", "{", "}", ";", ",", ".", ":", "?", "+",
-    "-", "*", "/", "%", "=", "<", ">", "!", "&", "|", "^", "~", "@", "#", "$", "\\",
+    ">>=", "<<=", "??=", "...", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "?[", "++",
+    "--", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<", "..", "::", "(", ")", "[", "]",
+    "{", "}", ";", ",", ".", ":", "?", "+", "-", "*", "/", "%", "=", "<", ">", "!", "&", "|", "^",
+    "~", "@", "#", "$", "\\",
 ];
 
 /// The tokens of a script, each with its line from 1.
@@ -116,7 +117,9 @@ impl<'a> Cutter<'a> {
         for (prefix, radix) in [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2)] {
             if let Some(digits) = self.rest.strip_prefix(prefix) {
                 let end = digits.find(|c: char| !c.is_ascii_hexdigit() && c != '_');
-                let digits = digits.get(..end.unwrap_or(digits.len())).unwrap_or_default();
+                let digits = digits
+                    .get(..end.unwrap_or(digits.len()))
+                    .unwrap_or_default();
                 self.take(2 + digits.len());
                 let number = i64::from_str_radix(&digits.replace('_', ""), radix);
                 let number = number.map_err(|_| self.problem("this is no number"))?;
@@ -152,11 +155,15 @@ impl<'a> Cutter<'a> {
         match suffix {
             'm' => Ok(Token::Decimal(digits)),
             _ if has_point || has_exponent || matches!(suffix, 'd' | 'f') => {
-                let number = digits.parse().map_err(|_| self.problem("this is no number"))?;
+                let number = digits
+                    .parse()
+                    .map_err(|_| self.problem("this is no number"))?;
                 Ok(Token::Double(number))
             }
             _ => {
-                let number = digits.parse().map_err(|_| self.problem("this number is too large"))?;
+                let number = digits
+                    .parse()
+                    .map_err(|_| self.problem("this number is too large"))?;
                 Ok(whole(number, suffix == 'l'))
             }
         }
@@ -175,12 +182,20 @@ impl<'a> Cutter<'a> {
     /// One character of a text, or what an escape stands for.
     fn one_character(&mut self) -> Result<char, Problem> {
         let ended = "this text does not end";
-        let first = self.rest.chars().next().ok_or_else(|| self.problem(ended))?;
+        let first = self
+            .rest
+            .chars()
+            .next()
+            .ok_or_else(|| self.problem(ended))?;
         self.take(first.len_utf8());
         if first != '\\' {
             return Ok(first);
         }
-        let escape = self.rest.chars().next().ok_or_else(|| self.problem(ended))?;
+        let escape = self
+            .rest
+            .chars()
+            .next()
+            .ok_or_else(|| self.problem(ended))?;
         self.take(escape.len_utf8());
         Ok(match escape {
             'n' => '\n',
@@ -252,7 +267,10 @@ impl<'a> Cutter<'a> {
     fn raw(&mut self, quotes: usize, holes: usize) -> Result<Token, Problem> {
         let fence = "\"".repeat(quotes);
         self.take(quotes);
-        let end = self.rest.find(&fence).ok_or_else(|| self.problem("this text does not end"))?;
+        let end = self
+            .rest
+            .find(&fence)
+            .ok_or_else(|| self.problem("this text does not end"))?;
         let extra = self.rest.get(end + quotes..).unwrap_or_default();
         let end = end + (extra.len() - extra.trim_start_matches('"').len());
         let line = self.line;
@@ -285,11 +303,20 @@ impl<'a> Cutter<'a> {
             self.skip_blanks();
             if depth == 0 && self.rest.starts_with(close) {
                 self.take(close.len());
-                return Ok(Hole::Value { tokens, width, format: String::new() });
+                return Ok(Hole::Value {
+                    tokens,
+                    width,
+                    format: String::new(),
+                });
             }
             if depth == 0 && self.rest.starts_with(',') {
                 let end = self.rest.find([':', '}']).unwrap_or(self.rest.len());
-                width = self.take(end).trim_start_matches(',').trim().parse().unwrap_or(0);
+                width = self
+                    .take(end)
+                    .trim_start_matches(',')
+                    .trim()
+                    .parse()
+                    .unwrap_or(0);
                 continue;
             }
             if depth == 0 && self.rest.starts_with(':') {
@@ -297,7 +324,11 @@ impl<'a> Cutter<'a> {
                 let end = end.ok_or_else(|| self.problem("a hole of this text does not end"))?;
                 let format = self.take(end).trim_start_matches(':').to_owned();
                 self.take(close.len());
-                return Ok(Hole::Value { tokens, width, format });
+                return Ok(Hole::Value {
+                    tokens,
+                    width,
+                    format,
+                });
             }
             let token = self.next()?;
             let token = token.ok_or_else(|| self.problem("a hole of this text does not end"))?;
@@ -328,12 +359,17 @@ fn whole(number: i64, is_long: bool) -> Token {
 
 /// A raw text of several lines without the blanks that its last line has.
 fn unindented(text: &str) -> String {
-    let Some((_, lines)) = text.split_once('\n').filter(|(first, _)| first.trim().is_empty()) else {
+    let Some((_, lines)) = text
+        .split_once('\n')
+        .filter(|(first, _)| first.trim().is_empty())
+    else {
         return text.to_owned();
     };
     let Some((lines, indent)) = lines.rsplit_once('\n') else {
         return String::new();
     };
-    let lines = lines.lines().map(|line| line.strip_prefix(indent).unwrap_or(line.trim_start()));
+    let lines = lines
+        .lines()
+        .map(|line| line.strip_prefix(indent).unwrap_or(line.trim_start()));
     lines.collect::<Vec<_>>().join("\n")
 }

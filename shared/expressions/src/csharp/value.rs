@@ -64,19 +64,30 @@ impl<'p> V<'p> {
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
-        Self::List(Rc::new(List { is_array: false, items: RefCell::new(items) }))
+        Self::List(Rc::new(List {
+            is_array: false,
+            items: RefCell::new(items),
+        }))
     }
 
     pub(super) fn array(items: Vec<Self>) -> Self {
-        Self::List(Rc::new(List { is_array: true, items: RefCell::new(items) }))
+        Self::List(Rc::new(List {
+            is_array: true,
+            items: RefCell::new(items),
+        }))
     }
 
     pub(super) fn map(kind: MapKind, entries: Vec<(Self, Self)>) -> Self {
-        Self::Map(Rc::new(Map { kind, entries: RefCell::new(entries) }))
+        Self::Map(Rc::new(Map {
+            kind,
+            entries: RefCell::new(entries),
+        }))
     }
 
     pub(super) fn anonymous(entries: Vec<(&str, Self)>) -> Self {
-        let entries = entries.into_iter().map(|(name, value)| (Self::text(name), value));
+        let entries = entries
+            .into_iter()
+            .map(|(name, value)| (Self::text(name), value));
         Self::map(MapKind::Anonymous, entries.collect())
     }
 
@@ -90,11 +101,18 @@ impl<'p> V<'p> {
                 None => Self::Double(number.as_f64().unwrap_or(f64::NAN)),
             },
             Value::String(text) => Self::text(text.as_str()),
-            Value::Array(items) => Self::array(items.iter().map(|i| Self::from_json(i, kind)).collect()),
+            Value::Array(items) => {
+                Self::array(items.iter().map(|i| Self::from_json(i, kind)).collect())
+            }
             Value::Object(entries) => {
-                let inner = if kind == MapKind::Dictionary { MapKind::Expando } else { kind };
+                let inner = if kind == MapKind::Dictionary {
+                    MapKind::Expando
+                } else {
+                    kind
+                };
                 let entries = entries.iter();
-                let entries = entries.map(|(k, v)| (Self::text(k.as_str()), Self::from_json(v, inner)));
+                let entries =
+                    entries.map(|(k, v)| (Self::text(k.as_str()), Self::from_json(v, inner)));
                 Self::map(kind, entries.collect())
             }
         }
@@ -120,7 +138,12 @@ impl<'p> V<'p> {
             Self::Date(date) => Value::from(date.json()),
             Self::Span(ticks) => Value::from(super::date::span_text(*ticks)),
             Self::Enum(name) | Self::Type(name) => Value::from(name.as_str()),
-            Self::List(list) => list.items.borrow().iter().map(|i| i.to_json(camel, depth + 1)).collect(),
+            Self::List(list) => list
+                .items
+                .borrow()
+                .iter()
+                .map(|i| i.to_json(camel, depth + 1))
+                .collect(),
             Self::Tuple(_) => Value::Object(JsonMap::new()),
             Self::Map(map) => {
                 let lowers = camel && map.kind == MapKind::Anonymous;
@@ -155,10 +178,15 @@ impl<'p> V<'p> {
             }
             Self::Map(map) if map.kind == MapKind::Anonymous => {
                 let entries = map.entries.borrow();
-                let entries: Vec<_> = entries.iter().map(|(k, v)| format!("{} = {}", k.shown(), v.shown())).collect();
+                let entries: Vec<_> = entries
+                    .iter()
+                    .map(|(k, v)| format!("{} = {}", k.shown(), v.shown()))
+                    .collect();
                 format!("{{ {} }}", entries.join(", "))
             }
-            Self::Map(map) if map.kind == MapKind::Node => crate::dotnet::json_text(&self.to_json(false, 0), true),
+            Self::Map(map) if map.kind == MapKind::Node => {
+                crate::dotnet::json_text(&self.to_json(false, 0), true)
+            }
             Self::List(_) | Self::Map(_) | Self::Func(_) | Self::Random | Self::Host(_) => {
                 format!("System.{}", self.type_name())
             }
