@@ -390,6 +390,17 @@ struct NodeFacts {
     variables: Vec<Variable>,
 }
 
+/// A variable's type under the alias that Elsa writes for it.
+fn with_alias(given: &Value) -> Value {
+    let mut given = given.clone();
+    if let Some(Value::String(alias)) = given.get_mut("typeName")
+        && alias == "Long"
+    {
+        *alias = "Int64".into();
+    }
+    given
+}
+
 /// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
 fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
     let shown = descriptor
@@ -399,7 +410,7 @@ fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, 
     shown
         .filter_map(|property| {
             let given = fields.get(&property.name).unwrap_or(&property.default);
-            (!given.is_null()).then(|| (property.name.clone(), given.clone()))
+            (!given.is_null()).then(|| (property.name.clone(), with_alias(given)))
         })
         .collect()
 }

@@ -18,7 +18,6 @@ pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
 
-use crate::definition::convert::convert;
 use crate::effect::ParentLink;
 use crate::graph::{Graph, ROOT};
 use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
@@ -279,8 +278,7 @@ impl Instance {
     }
 
     /// Drops what is kept for the length of a burst only: inputs without a storage driver, variables in memory.
-    /// Variables that stay are stored as their type, as Elsa's drivers do: what a script set to a value of another
-    /// type is converted now, and null is the default again.
+    /// Null is not stored, as by Elsa's drivers: a variable that was set to it has its default again.
     pub(crate) fn forget(&mut self, graph: &Graph) {
         use crate::definition::declaration::Storage;
         self.input.retain(|name, _| {
@@ -295,11 +293,7 @@ impl Instance {
         for (node, variables) in all.chain([own]) {
             let declared = &graph.node(node).variables;
             variables.retain(|place, value| match declared.get(*place as usize) {
-                Some(variable) if variable.storage == Storage::Instance => {
-                    let stored = convert(std::mem::take(value), &variable.data_type);
-                    *value = stored.unwrap_or_default();
-                    !value.is_null()
-                }
+                Some(variable) if variable.storage == Storage::Instance => !value.is_null(),
                 Some(_) => false,
                 None => true,
             });

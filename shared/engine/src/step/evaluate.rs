@@ -95,10 +95,10 @@ impl Cx<'_, '_> {
     /// # Errors
     ///
     /// As [`Self::evaluate`], and when it is no program.
-    pub fn run_script(&mut self, source: &str) -> Result<Value, Fault> {
+    pub fn run_script(&mut self, language: Language, source: &str) -> Result<Value, Fault> {
         let expressions = self.run.environment.expressions;
         let script = expressions
-            .compile(Language::JavaScript, source)
+            .compile(language, source)
             .map_err(expression_fault)?;
         self.evaluate(&Expression::Script(script), &DataType::Object)
     }

@@ -109,8 +109,15 @@ impl Run<'_> {
             Some(Found::Declared(id, place))
         });
         match found {
-            // Stays what it is until the instance waits, as in Elsa: only then it becomes the variable's type.
-            Some(Found::Declared(id, place)) => self.store(id, place, value),
+            Some(Found::Declared(id, place)) => {
+                let variable = self.instance.contexts.get(&id).map(|c| c.node);
+                let variable = variable.and_then(|n| self.graph.node(n).variables.get(place));
+                let value = match variable {
+                    Some(v) => convert(value.clone(), &v.data_type).unwrap_or(value),
+                    None => value,
+                };
+                self.store(id, place, value);
+            }
             Some(Found::Local(id)) => self.set_local(id, name, value),
             None => {
                 let container = self

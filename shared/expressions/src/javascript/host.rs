@@ -300,6 +300,9 @@ fn write<'js>(
     variable: &str,
     value: Option<JsValue<'js>>,
 ) -> Result<()> {
+    let given = value
+        .clone()
+        .unwrap_or_else(|| JsValue::new_null(ctx.clone()));
     let value = match value {
         Some(value) => from_js(ctx, value, current)?,
         None => Value::Null,
@@ -308,5 +311,11 @@ fn write<'js>(
         return Err(current.stop(ctx));
     }
     current.assign(variable);
+    // For the rest of the script it is what was given; the variable has it as its type.
+    let names = [variable.to_owned(), accessor::pascal_case(variable)];
+    let getters = names.iter().map(|name| format!("get{name}"));
+    for key in getters.chain([format!("getVariable {variable}")]) {
+        current.insist(ctx, key, &given);
+    }
     current.scope(ctx, |scope| scope.set_variable(variable, value))
 }
