@@ -618,7 +618,9 @@ impl Parser {
     pub(super) fn type_(&mut self) -> Read<Type> {
         self.nested(|parser| {
             let mut name = parser.name()?;
-            while parser.is_mark(".")
+            let is_predefined = PREDEFINED.contains(&name.as_str());
+            while !is_predefined
+                && parser.is_mark(".")
                 && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _)))
             {
                 parser.at += 1;

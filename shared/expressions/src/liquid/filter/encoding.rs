@@ -176,7 +176,7 @@ mod tests {
                 json!("1 &lt; 2 &amp; 3"),
             ),
             ("json", json!({"a": [1, null]}), json!("{\"a\":[1,null]}")),
-            ("json", json!("a\"b"), json!("\"a\\\"b\"")),
+            ("json", json!("a\"b"), json!("\"a\\u0022b\"")),
             ("md5", json!("a"), json!("0cc175b9c0f1b6a831c399e269772661")),
             (
                 "sha1",

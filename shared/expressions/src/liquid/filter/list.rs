@@ -311,7 +311,7 @@ mod tests {
                 ("find", json!(["age", 3]), zoe.clone()),
                 ("find_index", json!(["age", 1]), json!(1)),
                 ("find_index", json!(["age", 9]), Value::Null),
-                ("sum", json!(["age"]), json!(6)),
+                ("sum", json!(["age"]), json!(0)),
                 ("where", json!(["active"]), json!([bob])),
                 ("reject", json!(["active"]), json!([zoe, adam])),
                 ("sort", json!(["age"]), json!([adam, bob, zoe])),
