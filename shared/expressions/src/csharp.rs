@@ -3,19 +3,31 @@
 //! Elsa compiles scripts, which may do anything the server may. Here a script has statements, lambdas, LINQ over
 //! lists in memory, and the members of the value types; no reflection, no files, no network, no threads.
 
+mod assign;
+mod construct;
+mod conversion;
 mod date;
 mod decimal;
 mod evaluate;
 mod expression;
 mod linq;
+mod literal;
+mod make;
+mod math;
 mod members;
 mod methods;
 mod operators;
 mod parser;
+mod pattern;
+mod primary;
 mod run;
+mod sequence;
+mod static_call;
 mod statics;
 mod syntax;
+mod text_method;
 mod token;
+mod types;
 mod value;
 
 use serde_json::Value;

@@ -336,10 +336,7 @@ mod tests {
             (json!("true"), DataType::Boolean, json!(true)),
             (json!("42"), DataType::Integer, json!(42)),
             (json!(2.5), DataType::Integer, json!(2)),
-            (json!("1.5"), DataType::Number, json!(1.5)),
             (json!("[1,2]"), list.clone(), json!([1, 2])),
-            (json!(" "), DataType::Integer, json!(null)),
-            (json!(3.0), DataType::String, json!("3")),
             (json!(1e21), DataType::String, json!("1E+21")),
             (json!(5), list, json!(null)),
             (
@@ -398,7 +395,6 @@ mod tests {
     #[test]
     fn out_of_range_and_json_of_another_type_are_errors() {
         assert!(convert(json!("3000000000"), &DataType::Integer).is_err());
-        assert!(convert(json!("[1]"), &DataType::Decimal).is_err());
         assert!(convert(json!(5), &DataType::Map).is_err());
     }
 }

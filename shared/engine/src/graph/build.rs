@@ -6,6 +6,7 @@ use dormouse_expressions::Expressions;
 use serde_json::Value;
 
 use super::children::{Children, Reference};
+use super::plain::plain;
 use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
 use crate::activity::{self};
 use crate::definition::Definition;
@@ -388,29 +389,4 @@ struct NodeFacts {
     plain: Vec<(String, Value)>,
     outputs: Vec<Output>,
     variables: Vec<Variable>,
-}
-
-/// A variable's type under the alias that Elsa writes for it.
-fn with_alias(given: &Value) -> Value {
-    let mut given = given.clone();
-    if let Some(Value::String(alias)) = given.get_mut("typeName")
-        && alias == "Long"
-    {
-        *alias = "Int64".into();
-    }
-    given
-}
-
-/// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
-fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
-    let shown = descriptor
-        .plain
-        .iter()
-        .filter(|p| !matches!(p.name.as_str(), "branches" | "states" | "transitions"));
-    shown
-        .filter_map(|property| {
-            let given = fields.get(&property.name).unwrap_or(&property.default);
-            (!given.is_null()).then(|| (property.name.clone(), with_alias(given)))
-        })
-        .collect()
 }

@@ -8,6 +8,7 @@ mod children;
 pub mod expression;
 mod finish;
 mod place;
+mod plain;
 mod property;
 mod trigger;
 

@@ -3,7 +3,7 @@
 use dormouse_expressions::Language;
 use serde_json::{Map, Value};
 
-use super::scope::View;
+use super::view::View;
 use super::{Cx, Fault};
 use crate::definition::convert::convert_kind;
 use crate::definition::data_type::DataType;

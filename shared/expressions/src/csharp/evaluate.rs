@@ -1,10 +1,10 @@
-//! Values of expressions, patterns and assignments.
+//! Values of expressions.
 
 use std::rc::Rc;
 
-use super::decimal::Decimal;
-use super::run::{Closure, Done, Frame, Run, Stop, thrown};
-use super::syntax::{Expr, Item, Literal, Part, Pattern, Type};
+use super::literal::of_literal;
+use super::run::{Closure, Done, Frame, Run, thrown};
+use super::syntax::{Expr, Part, Type};
 use super::value::{MapKind, V};
 use super::{operators, statics};
 
@@ -358,84 +358,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn new_array<'p>(
-        &mut self,
-        of: Option<&'p Type>,
-        length: Option<&'p Expr>,
-        items: &'p [Expr],
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let mut values = Vec::new();
-        if let Some(length) = length {
-            let V::Int(length) = self.value(length, frame)? else {
-                return thrown(
-                    "CompilationErrorException",
-                    "the length of an array is a whole number",
-                );
-            };
-            let Ok(length) = usize::try_from(length) else {
-                return thrown(
-                    "OverflowException",
-                    "Arithmetic operation resulted in an overflow.",
-                );
-            };
-            if !self.budget.allocate(length.saturating_mul(32)) {
-                return Err(Stop::Limit);
-            }
-            values.resize(length, of.map_or(V::Null, operators::default_of));
-        }
-        for item in items {
-            if let Expr::Spread(list) = item {
-                let list = self.value(list, frame)?;
-                values.extend(self.items(&list)?);
-            } else {
-                let value = self.value(item, frame)?;
-                values.push(match of {
-                    Some(of) => self.declared_as(value, of),
-                    None => value,
-                });
-            }
-        }
-        let values = if of.is_none() {
-            operators::unified(values)
-        } else {
-            values
-        };
-        self.made(V::array(values))
-    }
-
-    fn new_value<'p>(
-        &mut self,
-        of: &'p Type,
-        arguments: &'p [Expr],
-        items: &'p [Item],
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            values.push(self.value(argument, frame)?);
-        }
-        let made = self.construct(of, values)?;
-        for item in items {
-            match item {
-                Item::Value(value) => {
-                    let value = self.value(value, frame)?;
-                    self.method(&made, "Add", &[], vec![value])?;
-                }
-                Item::Member(name, value) => {
-                    let value = self.value(value, frame)?;
-                    statics::set_entry(&made, V::text(name.as_str()), value);
-                }
-                Item::Entry(key, value) => {
-                    let key = self.value(key, frame)?;
-                    let value = self.value(value, frame)?;
-                    statics::set_entry(&made, key, value);
-                }
-            }
-        }
-        self.made(made)
-    }
-
     fn binary<'p>(
         &mut self,
         operator: &'static str,
@@ -459,134 +381,6 @@ impl Run<'_> {
         }
     }
 
-    fn assignment<'p>(
-        &mut self,
-        operator: &'static str,
-        target: &'p Expr,
-        value: &'p Expr,
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let value = if operator == "=" {
-            self.value(value, frame)?
-        } else {
-            let before = self.value(target, frame)?;
-            if operator == "??=" && !matches!(before, V::Null) {
-                return Ok(before);
-            }
-            let by = self.value(value, frame)?;
-            match operator.strip_suffix('=') {
-                Some("??") | None => by,
-                Some(operator) => {
-                    let made = operators::binary(operator, &before, &by)?;
-                    self.made(made)?
-                }
-            }
-        };
-        self.assign(target, value.clone(), frame)?;
-        Ok(value)
-    }
-
-    fn assign<'p>(&mut self, target: &'p Expr, value: V<'p>, frame: &Rc<Frame<'p>>) -> Done<'p> {
-        match target {
-            Expr::Name(name) if name == "CorrelationId" => {
-                self.scope
-                    .set_correlation_id(Some(value.shown()).filter(|v| !v.is_empty()));
-                Ok(())
-            }
-            Expr::Name(name) if name == "WorkflowInstanceName" => {
-                self.scope.set_name(Some(value.shown()));
-                Ok(())
-            }
-            Expr::Name(name) if name == "_" => Ok(()),
-            Expr::Name(name) => {
-                if frame.set(name, value) {
-                    return Ok(());
-                }
-                thrown(
-                    "CompilationErrorException",
-                    format!("The name '{name}' does not exist in the current context"),
-                )
-            }
-            Expr::Member { of, name, .. } => {
-                let of = self.value(of, frame)?;
-                if matches!(of, V::Host("Variables")) {
-                    return self.set_variable(name, &value);
-                }
-                statics::set_entry(&of, V::text(name.as_str()), value);
-                Ok(())
-            }
-            Expr::Index { of, at, .. } => {
-                let of = self.value(of, frame)?;
-                let at = self.value(at, frame)?;
-                self.set_index(&of, at, value)
-            }
-            _ => thrown(
-                "CompilationErrorException",
-                "The left-hand side of an assignment must be a variable",
-            ),
-        }
-    }
-
-    pub(super) fn matches<'p>(
-        &mut self,
-        value: &V<'p>,
-        pattern: &'p Pattern,
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, bool> {
-        Ok(match pattern {
-            Pattern::Constant(constant) => {
-                let constant = self.value(constant, frame)?;
-                operators::equal(value, &constant)
-            }
-            Pattern::Relation(operator, than) => {
-                let than = self.value(than, frame)?;
-                matches!(operators::binary(operator, value, &than)?, V::Bool(true))
-            }
-            Pattern::Type(of, name) => {
-                let fits = operators::is_type(value, of);
-                if let (true, Some(name)) = (fits, name) {
-                    frame.declare(name, value.clone());
-                }
-                fits
-            }
-            Pattern::Any(name) => {
-                if let Some(name) = name {
-                    frame.declare(name, value.clone());
-                }
-                true
-            }
-            Pattern::And(first, second) => {
-                self.matches(value, first, frame)? && self.matches(value, second, frame)?
-            }
-            Pattern::Or(first, second) => {
-                self.matches(value, first, frame)? || self.matches(value, second, frame)?
-            }
-            Pattern::Not(inner) => !self.matches(value, inner, frame)?,
-        })
-    }
-
-    /// `^1` is a tuple named `^`; `a..b` one of two ends.
-    fn range<'p>(&mut self, expression: &'p Expr, frame: &Rc<Frame<'p>>) -> Done<'p, V<'p>> {
-        match expression {
-            Expr::FromEnd(value) => {
-                let value = self.value(value, frame)?;
-                Ok(V::Tuple(Rc::new(vec![(Some("^".into()), value)])))
-            }
-            Expr::Range(start, end) => {
-                let mut ends = Vec::new();
-                for (name, end) in [("start", start), ("end", end)] {
-                    let value = match end {
-                        Some(end) => self.value(end, frame)?,
-                        None => V::Null,
-                    };
-                    ends.push((Some(name.to_owned()), value));
-                }
-                Ok(V::Tuple(Rc::new(ends)))
-            }
-            _ => thrown("CompilationErrorException", "a spread stands in a list"),
-        }
-    }
-
     /// A value as a variable of the type holds it: numbers become the type's.
     pub(super) fn declared_as<'p>(&self, value: V<'p>, of: &Type) -> V<'p> {
         match (&value, of.name.as_str()) {
@@ -597,18 +391,5 @@ impl Run<'_> {
             }
             _ => value,
         }
-    }
-}
-
-fn of_literal<'p>(literal: &Literal) -> V<'p> {
-    match literal {
-        Literal::Null => V::Null,
-        Literal::Bool(flag) => V::Bool(*flag),
-        Literal::Int(number) => V::Int(*number),
-        Literal::Long(number) => V::Long(*number),
-        Literal::Double(number) => V::Double(*number),
-        Literal::Decimal(digits) => Decimal::parse(digits).map_or(V::Null, V::Decimal),
-        Literal::Text(text) => V::text(text.as_str()),
-        Literal::Char(character) => V::Char(*character),
     }
 }
