@@ -3,6 +3,15 @@
 //! Elsa compiles scripts, which may do anything the server may. Here a script has statements, lambdas, LINQ over
 //! lists in memory, and the members of the value types; no reflection, no files, no network, no threads.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "operators and members name the kinds of values they take; every other kind is an error of the script"
+)]
+#![allow(
+    clippy::too_many_lines,
+    reason = "members and kinds of expressions are tables, an arm for each name"
+)]
+
 mod assign;
 mod construct;
 mod conversion;

@@ -308,11 +308,16 @@ fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
         }
         Value::String(text) if matches!(of, DataType::String) => vec![Value::String(text)],
         Value::String(text) => {
-            let character = |c: char| match of {
-                DataType::Byte | DataType::Short | DataType::Integer | DataType::Long => {
+            let is_number = matches!(
+                of,
+                DataType::Byte | DataType::Short | DataType::Integer | DataType::Long
+            );
+            let character = |c: char| {
+                if is_number {
                     Value::from(u32::from(c))
+                } else {
+                    Value::String(c.to_string())
                 }
-                _ => Value::String(c.to_string()),
             };
             text.chars().map(character).collect()
         }

@@ -91,11 +91,10 @@ fn through_text(default: Value, data_type: &DataType) -> Value {
     let Value::String(text) = &default else {
         return default;
     };
-    let is_offset = match data_type {
-        DataType::DateTime => false,
-        DataType::DateTimeOffset => true,
-        _ => return default,
-    };
+    let is_offset = matches!(data_type, DataType::DateTimeOffset);
+    if !is_offset && !matches!(data_type, DataType::DateTime) {
+        return default;
+    }
     let Some((day, clock)) = text.split_once('T') else {
         return default;
     };

@@ -107,7 +107,11 @@ impl Run<'_> {
             Value::Object(state) => {
                 state.insert(property_name(name), value.clone());
             }
-            other => *other = json!({ property_name(name): value }),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)) => *other = json!({ property_name(name): value }),
         }
     }
 

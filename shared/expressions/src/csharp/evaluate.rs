@@ -290,7 +290,7 @@ impl Run<'_> {
             } if self.type_path(of, frame).is_none() => {
                 if let Expr::Member { .. } = target.as_ref() {
                     // Checks that an untyped variable is cast before it is used.
-                    if !matches!(self.type_path(target, frame), Some(_)) {
+                    if self.type_path(target, frame).is_none() {
                         self.check_typed(target, name)?;
                     }
                 }

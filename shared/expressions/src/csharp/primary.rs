@@ -133,10 +133,10 @@ impl Parser {
                 self.at += 1;
                 return Ok(Expr::Default(None));
             }
-            "await" | "from" | "delegate" | "stackalloc" | "checked" | "unchecked" | "async" => {
-                if !self.is_mark_at(1, ".") {
-                    return Err(self.problem(format!("`{name}` is not run here")));
-                }
+            "await" | "from" | "delegate" | "stackalloc" | "checked" | "unchecked" | "async"
+                if !self.is_mark_at(1, ".") =>
+            {
+                return Err(self.problem(format!("`{name}` is not run here")));
             }
             "if" | "for" | "while" | "return" | "else" | "switch" | "class" | "in" | "out"
             | "ref" | "is" | "as" => {

@@ -208,7 +208,7 @@ fn span_formatted(ticks: i64, format: &str) -> String {
         .fold(format.to_owned(), |text, (mark, number)| {
             text.replace(mark, &format!("{number:02}"))
         });
-    text.replace('\\', "").replace('\'', "")
+    text.replace(['\\', '\''], "")
 }
 
 pub(super) fn static_member<'p>(run: &mut Run<'_>, class: &str, name: &str) -> Done<'p, V<'p>> {

@@ -180,7 +180,9 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<(Va
         Value::String(_) if is_date => Kind::DateTime,
         Value::String(_) if is_bytes => Kind::Bytes,
         Value::Number(_) => Kind::Double,
-        _ => Kind::Plain,
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            Kind::Plain
+        }
     };
     Ok((value, kind))
 }

@@ -71,7 +71,11 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
 fn at_end(input: &Input<'_>, of_text: fn(&str) -> Option<char>, name: &str) -> Value {
     match input.value {
         Value::String(text) => of_text(text).map_or(Value::Null, |c| Value::String(c.into())),
-        other => member(other, &name.into()).into_owned(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => member(other, &name.into()).into_owned(),
     }
 }
 
