@@ -339,7 +339,6 @@ mod tests {
         let list = DataType::List(Box::new(DataType::Integer));
         let cases = [
             (json!("true"), DataType::Boolean, json!(true)),
-            (json!("42"), DataType::Integer, json!(42)),
             (json!(2.5), DataType::Integer, json!(2)),
             (json!("[1,2]"), list.clone(), json!([1, 2])),
             (json!(1e21), DataType::String, json!("1E+21")),
