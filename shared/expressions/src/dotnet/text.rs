@@ -18,7 +18,7 @@ pub fn number_text(number: f64) -> String {
     let scientific = format!("{number:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-5..15).contains(&exponent) {
+    if (-4..15).contains(&exponent) {
         return format!("{number}");
     }
     let sign = if exponent < 0 { '-' } else { '+' };
