@@ -92,6 +92,7 @@ explored! {
     a_sweep_beside_a_delivery_does_nothing_twice: effects::swept();
     a_parent_hears_of_its_childs_end_in_every_order: effects::awaited();
     a_timer_before_its_commit_is_visible_is_not_lost: effects::early_timer();
+    a_late_commit_is_refused_after_its_attempt_was_fenced: effects::frozen_commit();
     two_firings_of_one_occurrence_are_one: effects::one_occurrence();
     a_call_that_is_cut_off_is_repeated_under_its_key: effects::call();
 }
@@ -99,7 +100,7 @@ explored! {
 #[test]
 fn every_bug_on_purpose_is_found() {
     let plants = [
-        (Plant::NoFence, resuming::twice()),
+        (Plant::NoFence, effects::frozen_commit()),
         (Plant::TornWrites, meeting::crossing()),
         (Plant::NoOutbox, effects::swept()),
         (Plant::NoClaims, starting::of_a_singleton()),

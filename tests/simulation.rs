@@ -20,6 +20,8 @@
 mod cluster;
 #[path = "simulation/corpus.rs"]
 mod corpus;
+#[path = "simulation/draw.rs"]
+mod draw;
 #[path = "simulation/drawn.rs"]
 mod drawn;
 #[path = "simulation/drivers.rs"]
@@ -28,10 +30,16 @@ mod drivers;
 mod fate;
 #[path = "simulation/found.rs"]
 mod found;
+#[path = "simulation/gatherings.rs"]
+mod gatherings;
 #[path = "simulation/generator.rs"]
 mod generator;
+#[path = "simulation/hardness.rs"]
+mod hardness;
 #[path = "simulation/history.rs"]
 mod history;
+#[path = "simulation/index.rs"]
+mod index;
 #[path = "simulation/inspector.rs"]
 mod inspector;
 #[path = "simulation/ledger.rs"]
@@ -42,26 +50,40 @@ mod model;
 mod node;
 #[path = "simulation/nodes.rs"]
 mod nodes;
+#[path = "simulation/operators.rs"]
+mod operators;
 #[path = "simulation/people.rs"]
 mod people;
 #[path = "simulation/plan.rs"]
 mod plan;
 #[path = "simulation/publishers.rs"]
 mod publishers;
+#[path = "simulation/queue.rs"]
+mod queue;
 #[path = "simulation/recipe.rs"]
 mod recipe;
+#[path = "simulation/rules.rs"]
+mod rules;
 #[path = "simulation/run.rs"]
 mod run;
 #[path = "simulation/sabotage.rs"]
 mod sabotage;
+#[path = "simulation/scheduler.rs"]
+mod scheduler;
 #[path = "simulation/search.rs"]
 mod search;
 #[path = "simulation/shrink.rs"]
 mod shrink;
 #[path = "simulation/sleep.rs"]
 mod sleep;
+#[path = "simulation/special.rs"]
+mod special;
+#[path = "simulation/spending.rs"]
+mod spending;
 #[path = "simulation/table.rs"]
 mod table;
+#[path = "simulation/upcoming.rs"]
+mod upcoming;
 #[path = "simulation/watch.rs"]
 mod watch;
 #[path = "simulation/workshop.rs"]

@@ -55,3 +55,56 @@ fn a_workflow_without_an_end_has_no_price() {
         .ended(1)
         .complains("did not come to an end");
 }
+
+#[test]
+fn a_recurring_trigger_is_priced_by_its_occurrence() {
+    let file = example("daily-report");
+    let cost = run(["cost", file.to_str().unwrap(), "--json"]).ended(0);
+    let cost = cost.json();
+    assert_eq!(cost["startedBy"], "occurrence");
+    assert_eq!(cost["subStatus"], "Finished", "{cost:#}");
+    let lines = cost["lines"].as_array().unwrap();
+    let of = |part: &str| lines.iter().find(|line| line["part"] == part).unwrap();
+    assert_eq!(of("schedules")["perRun"], 1.0);
+    assert!(of("logs")["perRun"].as_f64().unwrap() > 0.1, "{cost:#}");
+}
+
+#[test]
+fn a_fault_and_a_missing_definition_are_explained() {
+    let file = example("onboarding");
+    let file = file.to_str().unwrap();
+    let alone = run(["cost", file]).ended(0);
+    alone.says("Faulted").says("--with FILE");
+    let child = example("grant-access");
+    let both = ["cost", file, "--with", child.to_str().unwrap(), "--json"];
+    let both = run(both).ended(0).json();
+    assert_eq!(both["missingDefinitions"].as_array().unwrap().len(), 0);
+    let failed = run(["cost", file, "--json"]).ended(0).json();
+    assert!(!failed["incidents"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn an_unknown_answer_is_rejected_with_the_names_that_exist() {
+    let file = example("approval");
+    let args = ["cost", file.to_str().unwrap(), "--answer", "Decison={}"];
+    run(args).ended(2).complains("Decision");
+}
+
+#[test]
+fn payloads_and_waiting_instances_have_a_price() {
+    let file = example("approval");
+    let args = [
+        "cost",
+        file.to_str().unwrap(),
+        "--json",
+        "--waiting",
+        "1000000",
+    ];
+    let small = run(args).ended(0).json();
+    let large = ["--input-bytes", "20000"];
+    let large = run(args.into_iter().chain(large)).ended(0).json();
+    assert!(large["usd"].as_f64() > small["usd"].as_f64());
+    assert!(small["waiting"]["usdPerMonth"].as_f64().unwrap() > 0.1);
+    let kept = |cost: &serde_json::Value| cost["keptBytes"].as_u64().unwrap();
+    assert!(kept(&large) > kept(&small) + 10_000);
+}

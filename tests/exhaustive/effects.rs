@@ -100,10 +100,10 @@ fn fires_early(client: Client) -> Work {
     Box::pin(async move {
         let until = client.world.now_ms() + 10_000;
         let found = client.ask(1, move |runtime| async move {
-            runtime.store().timers_due(until, 2).await
+            runtime.store().timers_due(0, until, 2, None).await
         });
-        let Some(Ok(rows)) = found.await else { return };
-        for row in rows {
+        let Some(Ok(page)) = found.await else { return };
+        for row in page.timers {
             let timer: dormouse_runtime::Timer = serde_json::from_slice(&row.body).unwrap();
             client
                 .ask(1, |runtime| async move {
@@ -145,6 +145,20 @@ pub(crate) fn early_timer() -> Scenario {
             ..Shape::default()
         },
         ..swept()
+    }
+}
+
+/// The same, and the node that is about to commit stands still for so long that others fence it.
+pub(crate) fn frozen_commit() -> Scenario {
+    Scenario {
+        name: "a commit that was frozen is fenced",
+        budget: Budget {
+            crashes: 0,
+            lost: 0,
+            naps: 0,
+            leaps: 1,
+        },
+        ..early_timer()
     }
 }
 

@@ -48,7 +48,7 @@ fn publishes(client: Client, node: usize, id: &'static str, waits: bool) -> Work
 
 /// How many events are kept.
 fn kept(client: &Client, expected: usize) -> Option<String> {
-    let kept = rows(client, "/STIM#", "Q#");
+    let kept = rows(client, "/QUEUE#", "");
     (kept != expected).then(|| format!("{kept} events are kept, not {expected}"))
 }
 

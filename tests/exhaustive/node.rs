@@ -279,6 +279,19 @@ impl Background for Node {
     }
 }
 
+/// How many shards the timers of the explored table have.
+pub(crate) const TIMER_SHARDS: u16 = 1;
+
+/// A timer as it lies in the table.
+fn row(timer: &Timer) -> Result<dormouse_store::timer::Timer, PortError> {
+    Ok(dormouse_store::timer::Timer {
+        tenant: timer.tenant.clone(),
+        id: timer.id(),
+        due_ms: timer.due.0,
+        body: serde_json::to_vec(timer)?.into(),
+    })
+}
+
 #[async_trait]
 impl Scheduler for Node {
     async fn schedule(&self, timer: &Timer) -> Result<(), PortError> {
@@ -305,21 +318,14 @@ impl Scheduler for Node {
         if !self.has_table_timers {
             return Ok(None);
         }
-        let row = dormouse_store::timer::Timer {
-            tenant: timer.tenant.clone(),
-            id: timer.id(),
-            due_ms: timer.due.0,
-            body: serde_json::to_vec(timer)?.into(),
-        };
-        Ok(Some(row.set()?))
+        Ok(Some(row(timer)?.set(TIMER_SHARDS)?))
     }
 
     fn forget_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
         if !self.has_table_timers {
             return Ok(None);
         }
-        let write = dormouse_store::timer::Timer::clear(&timer.tenant, &timer.id(), timer.due.0)?;
-        Ok(Some(write))
+        Ok(Some(row(timer)?.clear(TIMER_SHARDS)?))
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {

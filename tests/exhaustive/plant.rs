@@ -11,7 +11,7 @@ pub(crate) enum Plant {
     /// Nothing.
     #[default]
     None,
-    /// Commits are not told apart by the lease they were made under.
+    /// A commit counts although its attempt was fenced.
     NoFence,
     /// What belongs together is written piece by piece.
     TornWrites,
@@ -30,6 +30,11 @@ impl Plant {
             Condition::All(all) => Condition::All(all.iter().map(|c| self.condition(c)).collect()),
             Condition::Equals(name, _) if self == Self::NoFence && name == "fe" => {
                 Condition::Always
+            }
+            // A placeholder carries the fence of an instance that is not there.
+            Condition::Absent if self == Self::NoFence => {
+                let placeholder = Condition::Has("pl".into());
+                Condition::Any(vec![Condition::Absent, placeholder])
             }
             other => other.clone(),
         }

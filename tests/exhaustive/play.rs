@@ -167,6 +167,8 @@ impl Client {
                 self.shape.wait_ms_max
             },
             cached_nodes_max: 400,
+            // Less than a leap: whoever is frozen for one is fenced.
+            undecided_ms_max: 15_000,
             ..RuntimeConfig::server(format!("n{number}-{birth}"))
         };
         let ports = Ports {
@@ -290,11 +292,12 @@ impl Client {
                 .collect()
         };
         let rows = self.ask(number, |runtime| async move {
-            runtime.store().timers_due(now, 100).await
+            runtime.store().timers_due(0, now, 100, None).await
         });
-        if let Some(Ok(rows)) = rows.await {
+        if let Some(Ok(page)) = rows.await {
             due.extend(
-                rows.iter()
+                page.timers
+                    .iter()
                     .map(|row| serde_json::from_slice::<Timer>(&row.body).unwrap()),
             );
         }

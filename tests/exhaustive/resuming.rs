@@ -81,7 +81,7 @@ fn name(outcome: &ResumeOutcome) -> &'static str {
         ResumeOutcome::Resumed(_) => "done",
         ResumeOutcome::BookmarkGone(_) => "gone",
         ResumeOutcome::Seen(_) => "seen",
-        ResumeOutcome::NotYet(_) => "not yet",
+        ResumeOutcome::NotYet => "not yet",
         ResumeOutcome::Ended(_) => "ended",
         ResumeOutcome::Deleted => "deleted",
         ResumeOutcome::NotFound => "not found",

@@ -1,6 +1,6 @@
 //! Nodes that live, die and come back over what they share, and how they are asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,10 +10,11 @@ use bytes::Bytes;
 use dormouse_embedded::TableScheduler;
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::{Ports, Scheduler};
-use dormouse_runtime::{Runtime, RuntimeConfig, Tenant, Timer};
+use dormouse_runtime::{Message, Runtime, RuntimeConfig, Tenant};
 use dormouse_store::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
 
+use super::index::LateIndexes;
 use super::node::Node;
 use super::plan::Plan;
 use super::sabotage::Sabotage;
@@ -34,8 +35,16 @@ const PAUSE_MS_MAX: u64 = 5_000;
 pub(crate) struct Shared {
     /// The table.
     pub(crate) table: MemoryTable,
-    /// Timers by id, where they do not lie in the table.
-    pub(crate) timers: Mutex<BTreeMap<String, Timer>>,
+    /// What the indexes of the table show, where they are late.
+    pub(crate) indexes: Mutex<Option<LateIndexes>>,
+    /// Schedules of timers, by name, that have not sent their message.
+    pub(crate) schedules: Mutex<BTreeSet<String>>,
+    /// Messages that were received too often.
+    pub(crate) dead_letters: Mutex<Vec<Message>>,
+    /// Tasks that impatient workers could not report.
+    pub(crate) given_up: Mutex<Vec<String>>,
+    /// How many messages and timers are being handled.
+    pub(crate) turns: Mutex<usize>,
     /// Large states by name.
     pub(crate) blobs: Mutex<BTreeMap<String, Bytes>>,
     /// Requests that were made, by idempotency key: how often.
@@ -87,6 +96,9 @@ impl Cluster {
         plan: &Plan,
         expressions: Arc<Expressions>,
     ) -> Self {
+        if plan.faults.index_ms > 0 {
+            *lock(&shared.indexes) = Some(LateIndexes::of(&shared.table));
+        }
         let cluster = Self(Arc::new(Inner {
             world,
             shared,
@@ -148,8 +160,11 @@ impl Cluster {
         } else {
             RuntimeConfig::server(name)
         };
-        // Nobody gives up while something goes wrong, so what is given up on could never have been done.
-        config.delivery_attempts_max = ATTEMPTS_MAX;
+        // Nothing is given up on while something goes wrong, so what is given up on could never have been done. Where
+        // nothing fails the product's own limit holds: a delay is no failure.
+        if !self.plan.faults.is_steady() {
+            config.delivery_attempts_max = ATTEMPTS_MAX;
+        }
         Runtime::new(store, ports, self.expressions.clone(), config)
     }
 
@@ -209,9 +224,14 @@ impl Cluster {
         let cluster = self.clone();
         self.world.spawn(Owner::Node(number), async move {
             cluster.world.name_current(name);
+            if cluster.plan.is_function && cluster.plan.has_pause() {
+                // What cannot be seen now is seen by the next invocation.
+                let _ = cluster.runtime(number).look_at_pause_now_and_then().await;
+            }
             let value = work.await;
-            let calls = cluster.world.calls_of_current();
-            lock(&cluster.shared.watch).spent(name, calls);
+            let spent = cluster.world.spent_by_current();
+            let has_pages = cluster.plan.hard.pages && name != "sweep";
+            lock(&cluster.shared.watch).spent(name, spent, has_pages);
             lock(&sender.0).value = Some(value);
         });
         // Whoever publishes and gives up cannot know what is in force from then on, so nobody does.

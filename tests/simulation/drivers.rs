@@ -1,15 +1,17 @@
 //! What drives the nodes: timers, messages, sweeps, news, workers, and whoever brings dead nodes back. Each thing
 //! that is under way is a task of its own, asleep until something is due.
 
-use dormouse_runtime::message::Message;
-use dormouse_runtime::port::DefinitionChanged;
-use dormouse_runtime::{Delivered, ResumeOutcome, Timer, TimerOutcome, Wakes};
-use dormouse_store::table::{Key, Table};
+use dormouse_runtime::port::{DefinitionChanged, TaskRequest};
+use dormouse_runtime::{PAUSE_SEEN_MS, ResumeOutcome, RuntimeError, Timer, Wakes};
+use dormouse_store::table::{Key, Query, Table};
 use dormouse_store::timer::Timer as Row;
 use serde_json::json;
 
-use super::cluster::{ATTEMPTS_MAX, Cluster, lock, tenant};
+use super::cluster::{Cluster, lock, tenant};
+use super::hardness::{OVERDUE_MS_MAX, ROWS_A_LOOK};
+use super::inspector::at_once;
 use super::sabotage::Sabotage;
+use super::special::{FAN, MIXUP};
 use super::world::Owner;
 
 /// How long a timer is left alone at most before it is tried again, in ms: many that all try at every chance would let
@@ -22,7 +24,7 @@ impl Cluster {
         *lock(&self.shared.pending) += more;
     }
 
-    fn drive(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn drive(&self, work: impl Future<Output = ()> + Send + 'static) {
         let cluster = self.clone();
         self.pend(1);
         self.world.spawn(Owner::Outside, async move {
@@ -53,6 +55,10 @@ impl Cluster {
         if self.plan.faults.skew_ms > 0 {
             self.world.spawn(Owner::Outside, self.clone().jump());
         }
+        if self.plan.has_pause() {
+            let looks = self.clone().look_at_pauses();
+            self.world.spawn(Owner::Outside, looks);
+        }
     }
 
     async fn sweep(self) {
@@ -82,81 +88,44 @@ impl Cluster {
         }
     }
 
-    /// Promises to fire a timer that does not lie in the table.
-    pub(crate) fn schedule(&self, timer: &Timer) {
-        let before = lock(&self.shared.timers).insert(timer.id(), timer.clone());
-        if before.is_none() {
-            self.drive(self.clone().fire(timer.clone()));
-        }
+    /// Notes that a node was asked to fire an occurrence: its definition and the time it is about.
+    pub(crate) fn fired(&self, (definition, nominal): (String, i64), is_answered: bool) {
+        // Who did not answer may go on for as long as it stands still.
+        let more = if is_answered {
+            0
+        } else {
+            180_000 + self.plan.faults.frozen_ms()
+        };
+        let until = self.world.now_ms() + i64::try_from(more).unwrap_or(0);
+        lock(&self.shared.fired).push((definition, nominal, until));
     }
 
-    async fn fire(self, timer: Timer) {
-        let world = &self.world;
-        let faults = world.faults();
-        let ms = u64::try_from(timer.due.0 - world.now_ms()).unwrap_or(0);
-        if world.chance(faults.twice) {
-            world.sleep(ms.saturating_sub(world.below(5_000))).await;
-            self.fire_once(timer.clone()).await;
-        }
-        let ms = u64::try_from(timer.due.0 - world.now_ms()).unwrap_or(0);
-        world.sleep(ms + world.below(800)).await;
-        let mut pause_ms = 200;
-        loop {
-            let is_wanted = lock(&self.shared.timers).contains_key(&timer.id());
-            // One that was forgotten fires all the same now and then.
-            if !is_wanted && !world.chance(100) {
-                return;
-            }
-            if self.shared.sabotage == Some(Sabotage::TimerOnce) {
-                lock(&self.shared.timers).remove(&timer.id());
-            }
-            match self.fire_once(timer.clone()).await {
-                Some(TimerOutcome::Fired(_) | TimerOutcome::Stale) => break,
-                Some(TimerOutcome::Early | TimerOutcome::Later) | None if !is_wanted => break,
-                Some(TimerOutcome::Early | TimerOutcome::Later) | None => {
-                    world.sleep(pause_ms + world.below(1_000)).await;
-                    pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
-                }
-            }
-        }
-        lock(&self.shared.timers).remove(&timer.id());
-    }
-
-    async fn fire_once(&self, mut timer: Timer) -> Option<TimerOutcome> {
-        // Where timers lie in the table its row would stay.
-        if self.shared.sabotage == Some(Sabotage::TimerNotDeduplicated)
-            && !self.plan.has_table_timers
-            && let Wakes::Occurrence(occurrence) = &mut timer.wakes
-        {
-            occurrence.nominal.0 = occurrence.nominal.0.max(self.world.now_ms());
-        }
-        let twice = self.world.chance(self.world.faults().twice);
-        if twice {
+    /// Fires a timer of the table once, and now and then twice at once.
+    async fn fire_row(&self, timer: Timer) {
+        if self.world.chance(self.world.faults().twice) {
             let (again, cluster) = (timer.clone(), self.clone());
             self.drive(async move {
-                cluster
-                    .ask("fire timer", |runtime| async move {
-                        runtime.fire_timer(&again).await.ok()
-                    })
-                    .await;
+                cluster.fire_once(again).await;
             });
         }
         let occurrence = match &timer.wakes {
             Wakes::Occurrence(o) => Some((o.definition_id.clone(), o.nominal.0)),
             Wakes::Bookmark { .. } => None,
         };
-        let outcome = self
-            .ask("fire timer", |runtime| async move {
-                runtime.fire_timer(&timer).await.ok()
-            })
-            .await;
-        if let Some((definition, nominal)) = occurrence {
-            // Who did not answer may go on for as long as it stands still.
-            let more = if outcome.is_some() { 0 } else { 300_000 };
-            let until = self.world.now_ms() + more;
-            lock(&self.shared.fired).push((definition, nominal, until));
+        let turn = self.take_turn().await;
+        let is_answered = self.fire_once(timer).await;
+        drop(turn);
+        if let Some(occurrence) = occurrence {
+            self.fired(occurrence, is_answered);
         }
-        outcome.flatten()
+    }
+
+    async fn fire_once(&self, timer: Timer) -> bool {
+        let fired = self.ask("fire timer", |runtime| async move {
+            // What could not be done is tried again for as long as its row is there.
+            drop(runtime.fire_timer(&timer).await);
+        });
+        fired.await.is_some()
     }
 
     /// A timer was put into the table: fires it when it is due, until its row is gone.
@@ -167,6 +136,7 @@ impl Cluster {
             let world = &cluster.world;
             let ms = u64::try_from(due - world.now_ms()).unwrap_or(0);
             world.sleep(ms + world.below(500)).await;
+            let most = cluster.rows_a_look();
             let mut pause_ms = 100;
             while cluster
                 .shared
@@ -176,68 +146,26 @@ impl Cluster {
                 .is_ok_and(|i| i.is_some())
             {
                 let wanted = key.clone();
+                let shard = shard_of(&wanted);
                 let found = cluster
                     .ask("timers due", |runtime| async move {
-                        runtime.store().timers_due(due, 1_000).await.ok()
+                        let store = runtime.store();
+                        store.timers_due(shard, due, most, None).await.ok()
                     })
                     .await;
                 let is_it = |row: &Row| {
-                    Row::key(&row.tenant, &row.id, row.due_ms).is_ok_and(|key| key == wanted)
+                    row.set(1)
+                        .is_ok_and(|write| write.key().sort == wanted.sort)
                 };
                 let row = found
                     .flatten()
-                    .and_then(|rows| rows.into_iter().find(is_it));
+                    .and_then(|page| page.timers.into_iter().find(is_it));
                 let timer = row.and_then(|row| serde_json::from_slice::<Timer>(&row.body).ok());
                 if let Some(timer) = timer {
-                    cluster.fire_once(timer).await;
+                    cluster.fire_row(timer).await;
                 }
                 world.sleep(pause_ms + world.below(500)).await;
                 pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
-            }
-        });
-    }
-
-    /// A message in the queue: handed out again and again until it is done.
-    pub(crate) fn queue(&self, message: Message, delay_ms: u64) {
-        let cluster = self.clone();
-        self.drive(async move {
-            let world = cluster.world.clone();
-            world.sleep(delay_ms + world.below(200)).await;
-            for attempt in 1.. {
-                let again = message.clone();
-                let delivered = cluster
-                    .ask(
-                        "deliver",
-                        |runtime| async move { runtime.deliver(&again).await },
-                    )
-                    .await;
-                let reason = match delivered {
-                    Some(Ok(Delivered::Done)) => return,
-                    Some(Ok(Delivered::Never(reason))) => Some(reason),
-                    _ if attempt >= ATTEMPTS_MAX => Some("too many attempts"),
-                    _ => None,
-                };
-                if cluster.shared.sabotage == Some(Sabotage::MessageOnce) {
-                    return;
-                }
-                let again = message.clone();
-                if let Some(reason) = reason
-                    && cluster
-                        .ask("give up", |runtime| async move {
-                            runtime.give_up(&again, reason).await.is_ok()
-                        })
-                        .await
-                        == Some(true)
-                {
-                    return;
-                }
-                // Whoever did not answer keeps it hidden for a while, as SQS does; whoever did asks for longer and longer
-                // pauses, as the functions do.
-                let pause = match delivered {
-                    Some(_) => 1_000 << attempt.min(5),
-                    None => 30_000,
-                };
-                world.sleep(pause + world.below(500)).await;
             }
         });
     }
@@ -251,24 +179,94 @@ impl Cluster {
         });
     }
 
-    /// A worker hears of a task, does it, and says so until it is told that it counts.
-    pub(crate) fn work_on(&self, task: String) {
-        let cluster = self.clone();
+    /// How many rows one look at the timers of the table reads.
+    fn rows_a_look(&self) -> u32 {
+        if self.plan.hard.few_rows {
+            ROWS_A_LOOK
+        } else {
+            1_000
+        }
+    }
+
+    /// Whether a row of the timers has been due for longer than anything may take.
+    pub(crate) fn is_overdue(&self) -> bool {
+        (0..TIMER_SHARDS_MAX).any(|shard| {
+            let query = Query {
+                until: format!("{:013}", self.world.now_ms() - OVERDUE_MS_MAX),
+                limit: 1,
+                ..Query::prefix(format!("~/TIMER#{shard:02}"), "")
+            };
+            let first = at_once(self.shared.table.query(&query));
+            first.is_ok_and(|page| !page.items.is_empty())
+        })
+    }
+
+    /// Nodes look every few seconds whether there is a pause.
+    async fn look_at_pauses(self) {
+        loop {
+            self.world.sleep(PAUSE_SEEN_MS.unsigned_abs()).await;
+            for number in 0..self.plan.nodes {
+                let runtime = self.runtime(number);
+                self.world.spawn(Owner::Node(number), async move {
+                    // What fails is looked at again.
+                    let _ = runtime.look_at_pause().await;
+                });
+            }
+        }
+    }
+
+    /// A worker does a task. It reports until it is told that the report counts; an impatient one reports once.
+    pub(crate) fn work_on(&self, request: &TaskRequest) {
+        let (cluster, task) = (self.clone(), request.task_id.clone());
+        let is_many = [FAN, MIXUP].contains(&request.workflow_definition_id.as_str());
+        let is_patient = !(self.plan.hard.impatient && is_many && request.task_name == "work");
         self.drive(async move {
             cluster.world.sleep(cluster.world.below(3_000)).await;
-            cluster
-                .insist(
-                    "complete task",
-                    |runtime| {
-                        let task = task.clone();
-                        async move { runtime.complete_task(&tenant(), &task, json!("done")).await }
-                    },
-                    |outcome| match outcome {
-                        Ok(ResumeOutcome::NotYet(_)) | Err(_) => None,
-                        Ok(_) => Some(()),
-                    },
-                )
-                .await;
+            if is_patient {
+                cluster.report(task).await;
+                return;
+            }
+            let id = task.clone();
+            let told = cluster.ask("complete task", |runtime| async move {
+                runtime.complete_task(&tenant(), &id, json!("done")).await
+            });
+            if !told.await.is_some_and(counts) {
+                lock(&cluster.shared.given_up).push(task);
+            }
         });
     }
+
+    async fn report(&self, task: String) {
+        self.insist(
+            "complete task",
+            |runtime| {
+                let task = task.clone();
+                async move { runtime.complete_task(&tenant(), &task, json!("done")).await }
+            },
+            |outcome| counts(outcome).then_some(()),
+        )
+        .await;
+    }
+
+    /// Impatient workers come back and report until they are told that it counts.
+    pub(crate) fn come_back(&self) {
+        for task in std::mem::take(&mut *lock(&self.shared.given_up)) {
+            let cluster = self.clone();
+            self.drive(async move { cluster.report(task).await });
+        }
+    }
+}
+
+/// More shards than the timers of any configuration have.
+const TIMER_SHARDS_MAX: u16 = 8;
+
+/// The shard in which a timer's row lies.
+fn shard_of(key: &Key) -> u16 {
+    let shard = key.partition.rsplit('#').next();
+    shard.and_then(|shard| shard.parse().ok()).unwrap_or(0)
+}
+
+/// Whether a report counts.
+fn counts(outcome: Result<ResumeOutcome, RuntimeError>) -> bool {
+    !matches!(outcome, Ok(ResumeOutcome::NotYet) | Err(_))
 }

@@ -23,8 +23,14 @@ pub(crate) struct Faults {
     pub(crate) slow_ms: u64,
     /// The node dies before or after the call.
     pub(crate) crash: u64,
-    /// The node stands still for up to minutes.
+    /// The node stands still for up to `freeze_ms`.
     pub(crate) freeze: u64,
+    /// How long a node stands still at most, ms. 0: two minutes.
+    pub(crate) freeze_ms: u64,
+    /// How late a late call is at most, ms. 0: 20 seconds.
+    pub(crate) late_ms: u64,
+    /// How far a secondary index is behind its table at most, ms.
+    pub(crate) index_ms: u64,
     /// A message or timer comes twice.
     pub(crate) twice: u64,
     /// How far the nodes' clocks are off, ms. They jump, too.
@@ -49,6 +55,35 @@ impl Faults {
             ..
         } = self;
         refused + lost + vanished + late + slow + crash + freeze == 0 && skew_ms == 0
+    }
+
+    /// Whether nothing fails and no call takes long: then nothing may be given up on.
+    #[must_use]
+    pub(crate) fn is_steady(self) -> bool {
+        let Self {
+            refused,
+            lost,
+            vanished,
+            late,
+            slow,
+            slow_ms,
+            crash,
+            freeze,
+            skew_ms,
+            ..
+        } = self;
+        let is_quick = slow == 0 || slow_ms <= 100;
+        refused + lost + vanished + late + crash + freeze == 0 && skew_ms == 0 && is_quick
+    }
+
+    /// How long a node stands still at most, ms.
+    #[must_use]
+    pub(crate) fn frozen_ms(self) -> u64 {
+        if self.freeze_ms > 0 {
+            self.freeze_ms
+        } else {
+            120_000
+        }
     }
 }
 
@@ -122,7 +157,7 @@ impl World {
         if freezes && !self.is_frozen(node) {
             self.freeze(node, true);
             let world = self.clone();
-            let ms = 1 + self.below(120_000);
+            let ms = 1 + self.below(self.faults().frozen_ms());
             self.spawn(Owner::Outside, async move {
                 world.sleep(ms).await;
                 if world.is_frozen(node) {
@@ -141,6 +176,7 @@ impl super::world::Inner {
             lost,
             vanished,
             late,
+            late_ms,
             ..
         } = faults;
         if refused + lost + vanished + late == 0 {
@@ -158,7 +194,8 @@ impl super::world::Inner {
             dice -= chance;
         }
         if dice < late {
-            return Fate::Late(1 + self.below(20_000));
+            let most = if late_ms > 0 { late_ms } else { 20_000 };
+            return Fate::Late(1 + self.below(most));
         }
         Fate::Well
     }

@@ -115,7 +115,8 @@ impl Model<'_> {
 
     /// Where nothing goes wrong, everything that was due came.
     fn all_came(&self, recurring: &Recurring, times: &[(i64, i64)]) -> Option<String> {
-        if !self.plan.faults.is_gentle() || recurring.overlap != Overlap::Allow {
+        let is_held_up = self.plan.backlog_s > 0 || self.plan.has_pause();
+        if !self.plan.faults.is_gentle() || is_held_up || recurring.overlap != Overlap::Allow {
             return None;
         }
         let skew = self.plan.faults.skew_ms;

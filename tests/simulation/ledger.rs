@@ -17,6 +17,12 @@ pub(crate) struct Ledger {
     pub(crate) starts: Vec<Started>,
     /// Changes of the definition that changes, in order.
     pub(crate) changes: Vec<Change>,
+    /// Instances and the event that each of them was sent.
+    pub(crate) addressed: Vec<(String, String)>,
+    /// Instances that set many timers at once, and how many.
+    pub(crate) piles: Vec<(String, u32)>,
+    /// Pauses: when one was acknowledged, and when its end was asked for. True times, in ms.
+    pub(crate) pauses: Vec<(i64, i64)>,
     /// Definitions that started themselves.
     pub(crate) recurring: Vec<Recurring>,
 }

@@ -11,6 +11,7 @@ use super::inspector::{Found, Left};
 use super::ledger::{Ledger, Run};
 use super::plan::{End, Plan};
 use super::recipe::{Ending, Recipe};
+use super::rules::either;
 
 /// What a run is judged by.
 pub(crate) struct Model<'a> {
@@ -58,6 +59,8 @@ impl Model<'_> {
         wrong.extend(self.triggers());
         wrong.extend(self.versions());
         wrong.extend(self.recurring());
+        wrong.extend(self.gatherings());
+        wrong.extend(self.pauses());
         wrong
     }
 
@@ -98,6 +101,8 @@ impl Model<'_> {
             wrong.extend(self.children(recipe, found));
             wrong.extend(order(recipe, &found.lines));
             wrong.extend(delays(recipe, &found.lines, self.plan.faults.skew_ms));
+            wrong.extend(either(recipe, &found.lines));
+            wrong.extend(self.lateness(recipe, &found.lines));
         }
         wrong
     }
@@ -178,6 +183,7 @@ impl Model<'_> {
                     .flatten()
                     .filter_map(|(_, v)| v["id"].as_str());
                 if let (true, Some(id)) = (is_event, ids.next())
+                    && !id.starts_with("all-")
                     && !taken.insert(id.to_owned())
                 {
                     wrong.push(format!("the event {id} was taken twice"));
@@ -216,7 +222,7 @@ impl Model<'_> {
         let mut wrong = Vec::new();
         for id in &self.ledger.triggers {
             let of = self.left.instances.iter().filter(|found| {
-                found.definition == super::recipe::TRIGGERED
+                found.definition == super::special::TRIGGERED
                     && found.input.get("Payload").is_some_and(|p| p["id"] == **id)
             });
             let count = of.count();
@@ -241,8 +247,16 @@ fn journal(lines: &[Line]) -> Vec<String> {
     }
     let mut counts: BTreeMap<(&str, String, &str), u32> = BTreeMap::new();
     for line in lines {
+        let execution = format!("{:?}", line.context);
+        // One that has failed begins once more when it is retried.
+        if line.event == Event::Faulted {
+            counts.remove(&(
+                &line.activity_id,
+                execution.clone(),
+                Event::Started.as_str(),
+            ));
+        }
         if matches!(line.event, Event::Started | Event::Completed) {
-            let execution = format!("{:?}", line.context);
             *counts
                 .entry((&line.activity_id, execution, line.event.as_str()))
                 .or_default() += 1;

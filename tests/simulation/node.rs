@@ -92,28 +92,23 @@ impl Background for Node {
 #[async_trait]
 impl Scheduler for Node {
     async fn schedule(&self, timer: &Timer) -> Result<(), PortError> {
-        self.effect("schedule", || self.cluster.schedule(timer))
+        let now_ms = self.now().0;
+        self.effect("schedule", || self.cluster.schedule(timer, now_ms))
             .await
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
-        self.effect("forget", || {
-            lock(&self.cluster.shared.timers).remove(&timer.id());
-        })
-        .await
+        let now_ms = self.now().0;
+        self.effect("forget", || self.cluster.forget(timer, now_ms))
+            .await
     }
 }
 
 #[async_trait]
 impl Queue for Node {
     async fn send(&self, message: &Message, delay_ms: u64) -> Result<(), PortError> {
-        let copies = self.copies();
-        self.effect("send", || {
-            for _ in 0..copies {
-                self.cluster.queue(message.clone(), delay_ms);
-            }
-        })
-        .await
+        self.effect("send", || self.cluster.enqueue(message.clone(), delay_ms))
+            .await
     }
 }
 
@@ -123,7 +118,7 @@ impl Bus for Node {
         let copies = self.copies();
         self.effect("request task", || {
             for _ in 0..copies {
-                self.cluster.work_on(request.task_id.clone());
+                self.cluster.work_on(request);
             }
         })
         .await

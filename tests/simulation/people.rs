@@ -10,9 +10,11 @@ use dormouse_runtime::{
 use serde_json::json;
 
 use super::cluster::{Cluster, lock, tenant};
+use super::gatherings::start_of;
 use super::ledger::{Ledger, Run, Started};
 use super::plan::{End, Errand};
-use super::recipe::{Recipe, SINGLE, TRIGGERED, VERSIONED};
+use super::recipe::Recipe;
+use super::special::{RACE, SINGLE, TRIGGERED, VERSIONED, WHOLE};
 use super::world::Owner;
 
 /// How often somebody asks for an instance that is not there yet.
@@ -84,6 +86,17 @@ impl People {
                 is_cron,
                 overlap,
             } => self.recur(key, interval_s, is_cron, overlap).await,
+            Errand::Crowd { count } => self.crowd(key, count).await,
+            Errand::Both => self.both(key).await,
+            Errand::Address { whom } => self.address(key, whom).await,
+            Errand::Pile { timers, after_task } => self.pile(key, timers, after_task).await,
+            Errand::Race => drop(self.start_under(key, start_of(RACE)).await),
+            Errand::Part => drop(self.start_under(key, start_of(WHOLE)).await),
+            Errand::Mixup { timers } => self.mixup(key, timers).await,
+            Errand::Family { children } => self.family(key, children).await,
+            Errand::Mend => self.mend(key).await,
+            Errand::MendAlone => self.mend_alone(key).await,
+            Errand::Pause { ms } => self.pause(ms).await,
         }
     }
 
@@ -142,7 +155,7 @@ impl People {
         }
     }
 
-    async fn start(&self, request: StartRequest) -> String {
+    pub(crate) async fn start(&self, request: StartRequest) -> String {
         self.cluster
             .insist(
                 "start",
@@ -153,6 +166,8 @@ impl People {
                 |outcome| match outcome {
                     Ok(StartOutcome::Started(report)) => Some(report.instance.id.to_string()),
                     Ok(StartOutcome::AlreadyStarted(head)) => Some(head.instance_id),
+                    // The one that runs ends.
+                    Ok(StartOutcome::NotAllowed { .. }) => None,
                     Ok(other) => panic!("not started: {other:?}"),
                     Err(_) => None,
                 },

@@ -1,13 +1,10 @@
 //! The plan of a run: everything about it that can be made smaller when it fails. Drawn from the seed, or read from
 //! `DORMOUSE_PLAN`, which a failing run prints.
 
-use dormouse_engine::id::splitmix;
 use serde::{Deserialize, Serialize};
 
 use super::fate::Faults;
-
-/// So many seeds in a row have the same workflows.
-const SEEDS_A_CATALOG: u64 = 512;
+use super::hardness::Hard;
 
 /// Which worlds to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +15,8 @@ pub(crate) enum Size {
     Large,
     /// Elsa's own definitions, where they are.
     Corpus,
+    /// Hundreds of instances, timers and messages at once.
+    Crowd,
 }
 
 /// The workflows of a run.
@@ -65,6 +64,58 @@ pub(crate) enum Errand {
         /// What happens while an earlier one runs.
         overlap: Overlap,
     },
+    /// Starts instances that wait for one event, and sends it.
+    Crowd {
+        /// How many.
+        count: u32,
+    },
+    /// Starts an instance of which two branches wait for one event, and sends it.
+    Both,
+    /// Starts two instances that wait for events of one name, and sends each its own.
+    Address {
+        /// What the events name.
+        whom: Whom,
+    },
+    /// Starts an instance that sets many timers for one moment.
+    Pile {
+        /// How many.
+        timers: u32,
+        /// Whether it sets them when a worker has done its task, and not when it starts.
+        after_task: bool,
+    },
+    /// Starts an instance of two branches: one sets many timers when its task is done, the other one waits for an
+    /// approval when its task is done.
+    Mixup {
+        /// How many timers.
+        timers: u32,
+    },
+    /// Starts an instance that starts many children and waits for all of them.
+    Family {
+        /// How many.
+        children: u32,
+    },
+    /// Starts a workflow of which one may run, that fails for a while, twice, and retries both.
+    MendAlone,
+    /// Starts a workflow in which the first of two branches wins.
+    Race,
+    /// Starts a workflow that contains another one as an activity.
+    Part,
+    /// Starts a workflow that fails for a while, and retries it.
+    Mend,
+    /// Pauses the system for so many ms.
+    Pause {
+        /// For how long.
+        ms: u64,
+    },
+}
+
+/// What an event names besides its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Whom {
+    /// The instance.
+    Instance,
+    /// The correlation id.
+    Correlation,
 }
 
 /// How somebody interferes.
@@ -114,6 +165,15 @@ pub(crate) struct Plan {
     pub(crate) has_broadcast: bool,
     /// Seconds between sweeps; 0: there are none.
     pub(crate) sweep_s: u64,
+    /// How many messages and timers are handled at once; 0: any number.
+    #[serde(default)]
+    pub(crate) handlers: usize,
+    /// For how many seconds from the beginning the queue hands nothing out.
+    #[serde(default)]
+    pub(crate) backlog_s: i64,
+    /// What the world contains of the real one.
+    #[serde(default)]
+    pub(crate) hard: Hard,
     /// What goes wrong.
     pub(crate) faults: Faults,
     /// What people do.
@@ -131,147 +191,23 @@ impl Plan {
             has_table_timers: false,
             writes_max: 100,
             sweep_s: 0,
+            handlers: 0,
+            backlog_s: 0,
             faults: Faults::default(),
             errands: Vec::new(),
             ..Self::draw(seed, size)
         }
     }
 
-    /// The plan of a seed.
-    #[must_use]
-    pub(crate) fn draw(seed: u64, size: Size) -> Self {
-        let mut dice = Dice(splitmix(seed ^ 0x0b57_ac1e));
-        let menu = match size {
-            Size::Small => Menu::Small,
-            Size::Large => Menu::Large(seed / SEEDS_A_CATALOG),
-            Size::Corpus => Menu::Corpus,
-        };
-        let is_small = size == Size::Small;
-        let faults = dice.faults();
-        let is_embedded = dice.is(500);
-        let errands = if is_small {
-            1 + dice.below(3)
-        } else {
-            2 + dice.below(10)
-        };
-        let nodes = usize::try_from(2 + dice.below(if is_small { 2 } else { 3 })).unwrap_or(2);
-        let (is_function, has_queue) = (dice.is(300), dice.is(500));
-        Self {
-            seed,
-            menu,
-            nodes,
-            is_function,
-            has_queue,
-            has_table_timers: is_embedded && dice.is(700),
-            is_embedded,
-            writes_max: if dice.is(200) { 10 } else { 100 },
-            has_broadcast: dice.is(700),
-            sweep_s: match faults.is_gentle() && Self::can_do_without_sweep(is_function, has_queue)
-            {
-                true => 0,
-                false => [5, 60][usize::try_from(dice.below(2)).unwrap_or(0)],
-            },
-            faults,
-            errands: (0..errands).map(|_| dice.errand(is_small)).collect(),
-        }
+    /// Whether somebody pauses the system: what is left in the outbox by then needs a sweep.
+    pub(crate) fn has_pause(&self) -> bool {
+        let is_pause = |errand: &Errand| matches!(errand, Errand::Pause { .. });
+        self.errands.iter().any(is_pause)
     }
 
     /// Whether nothing needs a sweep as long as nothing is lost. A function that has no queue delivers a child's end
     /// while it holds the parent's lease for the child's start; after a while it leaves the row to the sweep.
     pub(crate) fn can_do_without_sweep(is_function: bool, has_queue: bool) -> bool {
         has_queue || !is_function
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = splitmix(self.0);
-        self.0 % bound.max(1)
-    }
-
-    fn is(&mut self, thousandths: u64) -> bool {
-        self.below(1_000) < thousandths
-    }
-
-    /// Some runs are calm, some are wild, and some have one kind of fault only.
-    fn faults(&mut self) -> Faults {
-        let scale = [0, 5, 20, 60, 150][usize::try_from(self.below(5)).unwrap_or(0)];
-        let slow_ms = if scale > 0 && self.is(300) {
-            90_000
-        } else {
-            3_000
-        };
-        let all = Faults {
-            refused: self.below(scale + 1),
-            lost: self.below(scale + 1),
-            vanished: self.below(scale / 2 + 1),
-            late: self.below(scale / 4 + 1),
-            slow: self.below(scale * 2 + 1),
-            slow_ms,
-            crash: self.below(scale / 2 + 1),
-            freeze: self.below(scale / 8 + 1),
-            twice: self.below(scale * 5 + 1),
-            skew_ms: if self.is(300) { 120_000 } else { 0 },
-        };
-        let calm = Faults {
-            slow_ms,
-            ..Faults::default()
-        };
-        match self.below(10) {
-            0 => Faults {
-                crash: all.crash,
-                ..calm
-            },
-            1 => Faults {
-                lost: all.lost,
-                ..calm
-            },
-            2 => Faults {
-                slow: all.slow,
-                twice: all.twice,
-                slow_ms: 2_000,
-                ..Faults::default()
-            },
-            3 => Faults {
-                freeze: all.freeze,
-                skew_ms: all.skew_ms,
-                ..calm
-            },
-            _ => all,
-        }
-    }
-
-    fn errand(&mut self, is_small: bool) -> Errand {
-        let end = match self.below(16) {
-            0 | 1 => End::Cancel,
-            2 => End::Delete,
-            _ => End::None,
-        };
-        match self.below(if is_small { 24 } else { 16 }) {
-            0 => Errand::Single,
-            1 => Errand::Trigger,
-            2 => Errand::Orphan,
-            3 => Errand::Change {
-                times: 1 + u32::try_from(self.below(3)).unwrap_or(0),
-            },
-            4 | 5 => Errand::Version,
-            6 => Errand::Recur {
-                interval_s: 2 + self.below(30),
-                is_cron: self.is(300),
-                overlap: match self.below(6) {
-                    0 => Overlap::Skip,
-                    1 => Overlap::BufferOne,
-                    2 => Overlap::CancelPrevious,
-                    _ => Overlap::Allow,
-                },
-            },
-            _ => Errand::Run {
-                place: self.below(1 << 20),
-                dispatches: self.is(200),
-                end,
-            },
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::cluster::{lock, tenant};
 use super::ledger::{Change, Recurring};
 use super::people::People;
 use super::plan::Overlap;
-use super::recipe::{VERSIONED, version};
+use super::special::{VERSIONED, version};
 
 /// Saves a definition; answers whether it was acknowledged.
 async fn save(runtime: Runtime, json: Value) -> Option<()> {
@@ -99,7 +99,9 @@ impl People {
         let json = recurring(&id, interval_s, is_cron, overlap);
         self.save_and_publish(&id, &json).await;
         let published = (began, world.now_ms());
-        world.sleep(world.below(interval_s * 6_000)).await;
+        // Hours are long enough for a few occurrences only.
+        let times = if interval_s > 60 { 3 } else { 6 };
+        world.sleep(world.below(interval_s * 1_000 * times)).await;
         let began = world.now_ms();
         self.retract(&id).await;
         lock(&self.ledger).recurring.push(Recurring {
@@ -120,7 +122,9 @@ fn recurring(id: &str, interval_s: u64, is_cron: bool, overlap: Overlap) -> Valu
             format!("*/{interval_s} * * * * *").as_str(),
         )
     } else {
-        activity("Elsa.Timer").input("interval", format!("00:00:{interval_s:02}").as_str())
+        let (minutes, seconds) = (interval_s / 60, interval_s % 60);
+        let interval = format!("00:{minutes:02}:{seconds:02}");
+        activity("Elsa.Timer").input("interval", interval.as_str())
     };
     let policy = match overlap {
         Overlap::Allow => "allow",

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use dormouse_tests::flow::flow;
-use dormouse_tests::primitives::{delay, dispatch, event, sequence, task};
+use dormouse_tests::primitives::{delay, dispatch, sequence, task};
 use dormouse_tests::{Activity, activity, js, workflow};
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ pub(crate) struct Expect {
     pub(crate) delays: BTreeMap<String, i64>,
     /// The first activity completes before the second one begins.
     pub(crate) order: Vec<(String, String)>,
+    /// Of each two activities exactly one completes.
+    pub(crate) either: Vec<(String, String)>,
     /// How long the text is that it is given, in bytes.
     pub(crate) text_bytes: usize,
 }
@@ -52,8 +54,8 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     /// A workflow in which each of these activities completes once.
-    fn once(id: &str, root: Activity, activities: &[&str]) -> Self {
-        let kept = ["Payload", "E1"];
+    pub(crate) fn once(id: &str, root: Activity, activities: &[&str]) -> Self {
+        let kept = ["Payload", "E1", "Count", "Until"];
         let workflow = kept
             .iter()
             .fold(workflow(id, root), |w, name| w.kept_input(name, "Object"));
@@ -67,18 +69,11 @@ impl Recipe {
         }
     }
 
-    fn expecting(mut self, change: impl FnOnce(&mut Expect)) -> Self {
+    pub(crate) fn expecting(mut self, change: impl FnOnce(&mut Expect)) -> Self {
         change(&mut self.expect);
         self
     }
 }
-
-/// The name of a singleton's definition.
-pub(crate) const SINGLE: &str = "single";
-/// The definition that is started by an event of the same name.
-pub(crate) const TRIGGERED: &str = "triggered";
-/// The definition that is published anew while it is used.
-pub(crate) const VERSIONED: &str = "versioned";
 
 /// The workflows of a small world.
 pub(crate) fn small() -> Vec<Recipe> {
@@ -156,41 +151,4 @@ fn call() -> Recipe {
         .input("url", "https://shop.example/orders")
         .id("send");
     Recipe::once("call", flow("send > sent", [send]), &["send", "sent"]).expecting(|e| e.calls = 1)
-}
-
-/// The workflows that every world has, for errands that are about more than one instance.
-pub(crate) fn special() -> Vec<Recipe> {
-    let begin = event(TRIGGERED).trigger();
-    let mut single = Recipe::once(
-        SINGLE,
-        flow("one > sleep > two", [delay("00:00:00.500").id("sleep")]),
-        &["one", "sleep", "two"],
-    );
-    single.json["options"]["activationStrategyType"] =
-        "Elsa.Workflows.ActivationValidators.SingletonStrategy, Elsa.Workflows.Core".into();
-    vec![
-        single,
-        Recipe::once(
-            TRIGGERED,
-            flow(
-                &format!("{TRIGGERED} > sleep > two"),
-                [begin, delay("00:00:00.200").id("sleep")],
-            ),
-            &["sleep", "two"],
-        ),
-        version(1),
-    ]
-}
-
-/// A version of the definition that changes: its one line says which one it is.
-pub(crate) fn version(number: u32) -> Recipe {
-    let line = format!("v{number}");
-    Recipe::once(
-        VERSIONED,
-        flow(
-            &format!("{line} > sleep > end"),
-            [delay("00:00:00.200").id("sleep")],
-        ),
-        &[&line, "sleep", "end"],
-    )
 }

@@ -7,19 +7,22 @@ use dormouse_store::dead_letter::Letter;
 
 use super::cluster::{Cluster, Shared, lock, tenant};
 use super::fate::Faults;
+use super::hardness::OVERDUE_MS_MAX;
 use super::inspector::Left;
 use super::ledger::Ledger;
 use super::model::Model;
 use super::people::People;
 use super::plan::Plan;
 use super::sabotage::Sabotage;
+use super::watch::Spent;
 use super::workshop::{Menus, Workshop, until_done};
 use super::world::{Counts, World};
 
 /// So long a storm may last, in virtual ms: who is not done then never will be.
-const STORM_MS_MAX: i64 = 6 * 3_600_000;
+const STORM_MS_MAX: i64 = 48 * 3_600_000;
 
-/// So long it may take until all is at rest, in virtual ms. The longest pause of a workflow is 20 minutes.
+/// So long it may take until all is at rest, in virtual ms. The longest pause of a workflow is 20 minutes; a late call
+/// comes after up to three hours.
 const CALM_MS_MAX: i64 = 6 * 3_600_000;
 
 /// What one run gave.
@@ -28,7 +31,7 @@ pub(crate) struct Outcome {
     pub(crate) hash: u64,
     pub(crate) counts: Counts,
     pub(crate) instances: usize,
-    pub(crate) calls_max: BTreeMap<&'static str, u32>,
+    pub(crate) most: BTreeMap<&'static str, Spent>,
     pub(crate) trace: Vec<String>,
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn run(
         hash: world.hash(),
         counts: world.counts(),
         instances: left.instances.len(),
-        calls_max: std::mem::take(&mut lock(&cluster.shared.watch).calls_max),
+        most: std::mem::take(&mut lock(&cluster.shared.watch).most),
         trace: world.trace(),
     };
     cluster.end();
@@ -92,10 +95,18 @@ fn go(people: &People, menus: &Menus) -> (Vec<String>, Left) {
     }
     // The storm is over: what is left must come to rest by itself.
     world.set_faults(Faults::default());
-    // What can never be delivered comes back as a dead letter however often it is replayed.
-    for _ in 0..2 {
+    if plan.hard.impatient {
         rest(cluster, &mut wrong);
-        if !replay(cluster, menus) {
+        cluster.come_back();
+    }
+    // What can never be delivered comes back as a dead letter however often it is replayed.
+    for time in 0..2 {
+        rest(cluster, &mut wrong);
+        let is_any = replay(cluster, menus);
+        if is_any && time == 0 && plan.faults.is_steady() {
+            wrong.push("something was given up on, and nothing had failed".to_owned());
+        }
+        if !cluster.redrive() && !is_any {
             break;
         }
     }
@@ -120,12 +131,17 @@ fn rest(cluster: &Cluster, wrong: &mut Vec<String>) {
     } else {
         0
     };
-    let end = world.now_ms() + CALM_MS_MAX;
+    let begin = world.now_ms();
+    let is_overdue = || world.now_ms() > begin + OVERDUE_MS_MAX && cluster.is_overdue();
     let is_over = || {
-        (cluster.is_at_rest() && *lock(&cluster.shared.sweeps) >= sweeps) || world.now_ms() > end
+        (cluster.is_at_rest() && *lock(&cluster.shared.sweeps) >= sweeps)
+            || world.now_ms() > begin + CALM_MS_MAX
+            || is_overdue()
     };
     world.run(is_over);
-    if !cluster.is_at_rest() {
+    if is_overdue() {
+        wrong.push("a timer of the table is never fired".to_owned());
+    } else if !cluster.is_at_rest() {
         wrong.push("it never comes to rest".to_owned());
     }
 }
@@ -179,7 +195,7 @@ impl Outcome {
             hash: 0,
             counts: Counts::default(),
             instances: 0,
-            calls_max: BTreeMap::new(),
+            most: BTreeMap::new(),
             trace: Vec::new(),
         }
     }

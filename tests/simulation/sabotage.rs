@@ -43,11 +43,13 @@ pub(crate) enum Sabotage {
     JournalLost,
     /// The instance that has ended takes a commit.
     EndsTwice,
+    /// A delivery that has to wait counts as one that failed.
+    DelayIsFailure,
 }
 
 impl Sabotage {
     /// All of them.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::NoFence,
         Self::NotAtomic,
         Self::RowFirst,
@@ -66,6 +68,7 @@ impl Sabotage {
         Self::TimerOnce,
         Self::JournalLost,
         Self::EndsTwice,
+        Self::DelayIsFailure,
     ];
 
     /// The writes as the bug makes them.

@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::hardness::Hard;
 use super::plan::{Plan, Size};
 use super::run::{Outcome, run};
 use super::sabotage::Sabotage;
 use super::shrink::shrink;
+use super::watch::Spent;
 use super::workshop::Workshop;
 
 /// So many seeds in a row are one thread's.
@@ -31,6 +33,7 @@ pub(crate) struct Search {
     time: Duration,
     threads: usize,
     sizes: Vec<Size>,
+    hard: Hard,
 }
 
 /// What it gave.
@@ -44,7 +47,7 @@ pub(crate) struct Report {
     freezes: u64,
     failures: u64,
     instances: u64,
-    calls_max: BTreeMap<&'static str, u32>,
+    most: BTreeMap<&'static str, Spent>,
     seconds: f64,
     threads: usize,
 }
@@ -69,14 +72,16 @@ impl Search {
                 (None, None) => 60,
             }),
             threads: threads.unwrap_or(cores),
+            hard: Hard::of_environment(),
             sizes: match std::env::var("DORMOUSE_WORLDS").as_deref() {
                 Ok("small") => vec![Size::Small],
                 Ok("large") => vec![Size::Large],
                 Ok("corpus") => vec![Size::Corpus],
+                Ok("crowd") => vec![Size::Crowd],
                 _ => [
                     vec![Size::Small; 10],
                     vec![Size::Large; 3],
-                    vec![Size::Corpus],
+                    vec![Size::Corpus, Size::Crowd],
                 ]
                 .concat(),
             },
@@ -115,7 +120,12 @@ impl Search {
                 size => size,
             };
             let mut sum = Report::default();
-            for seed in from..(from + SEEDS_A_TURN).min(self.count) {
+            let seeds = if size == Size::Crowd && self.sizes.len() > 1 {
+                SEEDS_A_TURN / 16
+            } else {
+                SEEDS_A_TURN
+            };
+            for seed in from..(from + seeds).min(self.count) {
                 let is_enough = lock(report).failed >= FAILURES_MAX;
                 if begin.elapsed() > self.time || is_enough {
                     lock(report).add(&sum);
@@ -131,7 +141,7 @@ impl Search {
     }
 
     fn one(&self, workshop: &mut Workshop, seed: u64, size: Size, sum: &mut Report) {
-        let plan = Plan::draw(seed, size);
+        let plan = Plan::draw_hard(seed, size, self.hard);
         let outcome = guarded(workshop, &plan, None, false);
         sum.count(&outcome);
         if outcome.wrong.is_empty() {
@@ -214,10 +224,7 @@ impl Report {
         self.freezes += outcome.counts.freezes;
         self.failures += outcome.counts.failures;
         self.instances += outcome.instances as u64;
-        for (name, calls) in &outcome.calls_max {
-            let most = self.calls_max.entry(name).or_default();
-            *most = (*most).max(*calls);
-        }
+        self.spent(&outcome.most);
     }
 
     fn add(&mut self, other: &Self) {
@@ -228,9 +235,15 @@ impl Report {
         self.freezes += other.freezes;
         self.failures += other.failures;
         self.instances += other.instances;
-        for (name, calls) in &other.calls_max {
-            let most = self.calls_max.entry(name).or_default();
-            *most = (*most).max(*calls);
+        self.spent(&other.most);
+    }
+
+    fn spent(&mut self, most: &BTreeMap<&'static str, Spent>) {
+        for (name, spent) in most {
+            let most = self.most.entry(name).or_default();
+            most.calls = most.calls.max(spent.calls);
+            most.rows = most.rows.max(spent.rows);
+            most.at_once = most.at_once.max(spent.at_once);
         }
     }
 }
@@ -253,6 +266,10 @@ impl fmt::Display for Report {
             self.deaths,
             self.freezes
         )?;
-        write!(f, "most table calls of one use case: {:?}", self.calls_max)
+        let each = self.most.iter().map(|(name, spent)| {
+            format!("{name} {}/{}/{}", spent.calls, spent.rows, spent.at_once)
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        write!(f, "most of one use case (table calls/rows/at once): {each}")
     }
 }

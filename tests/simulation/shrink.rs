@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::fate::Faults;
+use super::hardness::Hard;
 use super::plan::{Errand, Plan};
 
 /// So many other seeds are tried for each smaller plan: the schedule changes with the plan, so the same seed need not
@@ -34,6 +35,19 @@ pub(crate) fn shrink(plan: &Plan, mut fails: impl FnMut(&Plan) -> bool) -> Plan 
     smallest
 }
 
+/// The same errand with less to do.
+fn fewer_of(errand: &Errand) -> Option<Errand> {
+    match *errand {
+        Errand::Change { times } if times > 1 => Some(Errand::Change { times: times - 1 }),
+        Errand::Crowd { count } if count > 1 => Some(Errand::Crowd { count: count / 2 }),
+        Errand::Pile { timers, after_task } if timers > 1 => Some(Errand::Pile {
+            timers: timers / 2,
+            after_task,
+        }),
+        _ => None,
+    }
+}
+
 /// Plans that are a little smaller.
 fn smaller(plan: &Plan) -> Vec<Plan> {
     let mut plans = Vec::new();
@@ -44,10 +58,8 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             errands: errands.clone(),
             ..plan.clone()
         });
-        if let Errand::Change { times } = errand
-            && times > 1
-        {
-            errands.insert(place, Errand::Change { times: times - 1 });
+        if let Some(errand) = fewer_of(&errand) {
+            errands.insert(place, errand);
             plans.push(Plan {
                 errands,
                 ..plan.clone()
@@ -61,6 +73,45 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         });
     }
     let all = plan.faults;
+    let hard = plan.hard;
+    let softer = [
+        Hard {
+            occurrences: false,
+            ..hard
+        },
+        Hard {
+            few_rows: false,
+            ..hard
+        },
+        Hard {
+            impatient: false,
+            ..hard
+        },
+        Hard {
+            pages: false,
+            ..hard
+        },
+        Hard {
+            same_event: false,
+            ..hard
+        },
+        Hard {
+            families: false,
+            ..hard
+        },
+        Hard {
+            retried_alone: false,
+            ..hard
+        },
+        Hard {
+            fairness: false,
+            ..hard
+        },
+    ];
+    plans.extend(softer.into_iter().filter(|h| *h != hard).map(|hard| Plan {
+        hard,
+        ..plan.clone()
+    }));
     let fewer = [
         Faults { refused: 0, ..all },
         Faults { lost: 0, ..all },
@@ -71,6 +122,12 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         Faults { freeze: 0, ..all },
         Faults { twice: 0, ..all },
         Faults { skew_ms: 0, ..all },
+        Faults { index_ms: 0, ..all },
+        Faults {
+            freeze_ms: 0,
+            late_ms: 0,
+            ..all
+        },
     ];
     plans.extend(fewer.into_iter().filter(|f| *f != all).map(|faults| Plan {
         faults,
@@ -93,8 +150,18 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             writes_max: 100,
             ..plan.clone()
         },
+        Plan {
+            handlers: 0,
+            ..plan.clone()
+        },
+        Plan {
+            backlog_s: 0,
+            ..plan.clone()
+        },
     ];
     plans.extend(simpler.into_iter().filter(|p| p != plan));
-    plans.retain(|p| p.sweep_s > 0 || Plan::can_do_without_sweep(p.is_function, p.has_queue));
+    plans.retain(|p| {
+        p.sweep_s > 0 || (!p.has_pause() && Plan::can_do_without_sweep(p.is_function, p.has_queue))
+    });
     plans
 }

@@ -7,6 +7,12 @@ use std::task::{Context, Poll};
 use super::world::World;
 
 impl World {
+    /// Returns at a time, in ms since 1970, or at once if it is over.
+    pub(crate) fn sleep_until(&self, at_ms: i64) -> impl Future<Output = ()> + Send + 'static {
+        let left_ms = (at_ms - self.now_ms()).max(0);
+        self.sleep(left_ms.unsigned_abs())
+    }
+
     /// Returns after so many milliseconds of virtual time.
     pub(crate) fn sleep(&self, ms: u64) -> impl Future<Output = ()> + Send + 'static {
         let due = self.now_ms() + i64::try_from(ms).unwrap_or(i64::MAX / 2);

@@ -12,8 +12,10 @@ use dormouse_store::table::{
 
 use super::cluster::{Cluster, lock};
 use super::fate::Fate;
+use super::inspector::at_once;
 use super::node::Node;
 use super::sabotage::{Sabotage, is_head};
+use super::spending::Call;
 use super::world::Owner;
 
 /// What planted bugs remember of answers they have seen.
@@ -29,9 +31,9 @@ fn lost() -> TableError {
 
 impl Node {
     /// A call arrives. `Err`: it does nothing, or not now.
-    async fn arrive(&self, name: &'static str) -> Fate {
-        self.world().count_call();
-        self.world().point(self.owner(), name).await
+    async fn arrive(&self, name: &'static str) -> (Fate, Call) {
+        let call = self.world().begin_call();
+        (self.world().point(self.owner(), name).await, call)
     }
 
     async fn leave<T>(&self, fate: Fate, answer: T) -> Result<T, TableError> {
@@ -58,7 +60,8 @@ impl Node {
 #[async_trait]
 impl Table for Node {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
-        if self.arrive("get").await != Fate::Well {
+        let (fate, _call) = self.arrive("get").await;
+        if fate != Fate::Well {
             return Err(TableError::Busy);
         }
         let trusts = self.cluster.shared.sabotage == Some(Sabotage::TrustsBroadcast)
@@ -76,10 +79,12 @@ impl Table for Node {
     }
 
     async fn query(&self, query: &Query) -> Result<Page, TableError> {
-        if self.arrive("query").await != Fate::Well {
+        let (fate, _call) = self.arrive("query").await;
+        if fate != Fate::Well {
             return Err(TableError::Busy);
         }
-        let page = self.cluster.shared.table.query(query).await?;
+        let page = self.cluster.query(query).await?;
+        self.world().count_rows(page.items.len());
         if self.cluster.shared.sabotage == Some(Sabotage::NoSecondLook)
             && query.index.is_none()
             && query.partition.contains("/STIM#")
@@ -102,7 +107,7 @@ impl Table for Node {
         condition: &Condition,
         durability: Durability,
     ) -> Result<Updated, TableError> {
-        let fate = self.arrive("update").await;
+        let (fate, _call) = self.arrive("update").await;
         match fate {
             Fate::Refused => return Err(TableError::Busy),
             Fate::Vanished => return Err(lost()),
@@ -135,7 +140,7 @@ impl Table for Node {
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
-        let fate = self.arrive("write").await;
+        let (fate, _call) = self.arrive("write").await;
         match fate {
             Fate::Refused => return Err(TableError::Busy),
             Fate::Vanished => return Err(lost()),
@@ -227,12 +232,31 @@ impl Cluster {
         }
         let table = &self.shared.table;
         let updated = table.update(key, changes, condition, durability).await?;
-        if let Updated::New(item) = &updated
-            && is_head(key)
-        {
-            lock(&self.shared.watch).see(key, Some(item));
+        if let Updated::New(item) = &updated {
+            if is_head(key) {
+                lock(&self.shared.watch).see(key, Some(item));
+            }
+            self.show_later(key, || Some(item.clone()));
         }
         Ok(updated)
+    }
+
+    async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        if query.index.is_some()
+            && let Some(indexes) = lock(&self.shared.indexes).as_mut()
+        {
+            return indexes.query(query, self.world.now_ms());
+        }
+        self.shared.table.query(query).await
+    }
+
+    /// The indexes show a change some time later, where they are late.
+    fn show_later(&self, key: &Key, item: impl FnOnce() -> Option<Item>) {
+        if let Some(indexes) = lock(&self.shared.indexes).as_mut() {
+            let late_ms = self.world.below(self.world.faults().index_ms + 1);
+            let at_ms = self.world.now_ms() + i64::try_from(late_ms).unwrap_or(0);
+            indexes.change(key, item(), at_ms);
+        }
     }
 
     pub(crate) async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
@@ -251,6 +275,7 @@ impl Cluster {
                 let item = self.shared.table.get(key).await?;
                 lock(&self.shared.watch).see(key, item.as_ref());
             }
+            self.show_later(key, || at_once(self.shared.table.get(key)).ok().flatten());
             if key.partition == "~/TIMER" && matches!(write, Write::Put(..)) {
                 self.drive_row(key);
             }

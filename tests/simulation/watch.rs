@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_store::table::{Item, Key, Value};
 
-use super::recipe::SINGLE;
+use super::hardness::{CALLS_AT_ONCE, FIRINGS_PENDING, ROWS_A_USE_CASE};
+use super::special::{BROKEN, BROKEN_ALONE, SINGLE};
 
 /// How an instance's head stood when it was seen last.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ struct Head {
     commit: i64,
     is_ended: bool,
     is_tombstone: bool,
+    /// Whether it may go on after its end: one that has failed and is retried.
+    reopens: bool,
     summary: Option<Value>,
 }
 
@@ -26,8 +29,10 @@ pub(crate) struct Watch {
     pub(crate) singles: BTreeSet<String>,
     /// What was wrong.
     pub(crate) wrong: Vec<String>,
-    /// The most table calls of one use case, by its name.
-    pub(crate) calls_max: BTreeMap<&'static str, u32>,
+    /// The most that one use case has spent, by its name.
+    pub(crate) most: BTreeMap<&'static str, Spent>,
+    /// Firings on their way: the trigger, when it is due, how many messages.
+    pub(crate) firings: BTreeMap<(String, i64), usize>,
 }
 
 impl Watch {
@@ -43,6 +48,7 @@ impl Watch {
             is_ended: item.attributes.contains_key("en"),
             is_tombstone: !item.attributes.contains_key("su")
                 && !item.attributes.contains_key("pl"),
+            reopens: matches!(definition_of(item), Some(BROKEN | BROKEN_ALONE)),
             summary: item.attributes.get("su").cloned(),
         });
         let id = &key.partition;
@@ -57,16 +63,13 @@ impl Watch {
     }
 
     fn count(&mut self, id: &str, item: &Item, head: &Head) {
-        let Some(Value::S(place)) = item.attributes.get("g2p") else {
+        let Some(definition) = definition_of(item) else {
             for running in self.alone.values_mut() {
                 running.remove(id);
             }
             return;
         };
-        let Some(definition) = place.split('#').nth(1) else {
-            return;
-        };
-        if definition != SINGLE && !self.singles.contains(definition) {
+        if ![SINGLE, BROKEN_ALONE].contains(&definition) && !self.singles.contains(definition) {
             return;
         }
         let running = self.alone.entry(definition.to_owned()).or_default();
@@ -81,20 +84,98 @@ impl Watch {
         }
     }
 
-    /// A use case has made so many table calls.
-    pub(crate) fn spent(&mut self, name: &'static str, calls: u32) {
-        let most = self.calls_max.entry(name).or_default();
-        *most = calls.max(*most);
-        if calls > CALLS_MAX {
-            self.wrong
-                .push(format!("{name} made {calls} calls of the table"));
+    /// A use case is done.
+    pub(crate) fn spent(&mut self, name: &'static str, spent: Spent, has_pages: bool) {
+        let most = self.most.entry(name).or_default();
+        most.calls = most.calls.max(spent.calls);
+        most.rows = most.rows.max(spent.rows);
+        most.at_once = most.at_once.max(spent.at_once);
+        let Spent {
+            calls,
+            rows,
+            at_once,
+        } = spent;
+        let mut say = |what: String| self.wrong.push(format!("{name}: {what}"));
+        let most = if name == "sweep" {
+            SWEEP_CALLS_MAX
+        } else {
+            CALLS_MAX
+        };
+        if calls > most {
+            say(format!("{calls} calls of the table"));
+        }
+        if at_once > CALLS_AT_ONCE {
+            say(format!("{at_once} calls of the table at once"));
+        }
+        if has_pages && rows > ROWS_A_USE_CASE {
+            say(format!("{rows} rows of the table"));
         }
     }
+
+    /// A firing of a trigger is sent. False: there are so many that one more would show nothing new.
+    pub(crate) fn is_sent(&mut self, firing: &(String, i64)) -> bool {
+        let trigger = &firing.0;
+        let of = self.firings.range((trigger.clone(), i64::MIN)..);
+        let pending: usize = of
+            .take_while(|((other, _), _)| other == trigger)
+            .map(|(_, count)| *count)
+            .sum();
+        if pending >= FIRINGS_PENDING {
+            let what = format!(
+                "of the trigger {trigger} more than {FIRINGS_PENDING} firings are on their way"
+            );
+            self.wrong.push(what);
+            return false;
+        }
+        *self.firings.entry(firing.clone()).or_default() += 1;
+        true
+    }
+
+    /// A message is handed out, or was: if it fires a trigger, it is not on its way meanwhile.
+    pub(crate) fn is_in_hand(&mut self, firing: Option<&(String, i64)>, is_out: bool) {
+        match firing {
+            Some(firing) if is_out => self.is_done(firing),
+            Some(firing) => *self.firings.entry(firing.clone()).or_default() += 1,
+            None => {}
+        }
+    }
+
+    /// A firing of a trigger is done.
+    pub(crate) fn is_done(&mut self, firing: &(String, i64)) {
+        if let Some(count) = self.firings.get_mut(firing) {
+            *count -= 1;
+            if *count == 0 {
+                self.firings.remove(firing);
+            }
+        }
+    }
+}
+
+/// The definition of an instance's head.
+fn definition_of(item: &Item) -> Option<&str> {
+    match item.attributes.get("g2p") {
+        Some(Value::S(place)) => place.split('#').nth(1),
+        _ => None,
+    }
+}
+
+/// What one use case has spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// Calls of the table.
+    pub(crate) calls: u32,
+    /// Rows that its queries returned.
+    pub(crate) rows: u32,
+    /// Calls that were under way at the same time, at most.
+    pub(crate) at_once: u32,
 }
 
 /// No use case makes more table calls than this, whatever is in its way: waiting for a lease is bounded, and so are
 /// attempts.
 pub(crate) const CALLS_MAX: u32 = 1_500;
+
+/// The same of a sweep, which delivers what many have left.
+const SWEEP_CALLS_MAX: u32 = 10_000;
 
 impl Head {
     /// What of this must not become that.
@@ -116,6 +197,7 @@ impl Head {
             return Some(format!("commit {} came after {}", next.commit, self.commit));
         }
         if self.is_ended
+            && !self.reopens
             && (next.fence, next.commit, &next.summary) != (self.fence, self.commit, &self.summary)
         {
             return Some("it had ended and was changed".to_owned());

@@ -14,6 +14,7 @@ use super::generator;
 use super::inspector::Inspector;
 use super::plan::{Menu, Plan, Size};
 use super::recipe::{self, Recipe};
+use super::special::special;
 use super::world::{Owner, World};
 
 /// How many menus are kept at hand.
@@ -86,7 +87,7 @@ impl Workshop {
         let expressions = self.expressions.clone();
         let cluster = Cluster::new(world.clone(), Shared::default(), &calm, expressions);
         let mut all = recipes.clone();
-        all.extend(recipe::special());
+        all.extend(special());
         let work = publish_all(cluster.runtime(0), all.clone());
         until_done(&world, work);
         world.run(|| cluster.is_at_rest());

@@ -11,6 +11,7 @@ use dormouse_engine::id::splitmix;
 
 use super::fate::Faults;
 use super::nodes::NodeState;
+use super::watch::Spent;
 
 /// Whose a task is. When a node dies, its tasks die with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +53,14 @@ pub(crate) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The place of a task; used again when it is done.
 pub(crate) struct Slot {
     pub(crate) owner: Owner,
-    generation: u64,
+    pub(crate) generation: u64,
     task: Option<Work>,
     pub(crate) waker: Option<Waker>,
     is_ready: bool,
-    /// Table calls that it has made.
-    calls: u32,
+    /// What it has asked of the table.
+    pub(crate) spent: Spent,
+    /// Calls of the table that are under way.
+    pub(crate) under_way: u32,
     /// What it does.
     name: &'static str,
 }
@@ -207,7 +210,8 @@ impl World {
                 task: None,
                 waker: None,
                 is_ready: false,
-                calls: 0,
+                spent: Spent::default(),
+                under_way: 0,
                 name: "",
             });
             inner.tasks.len() - 1
@@ -222,23 +226,10 @@ impl World {
         slot.task = Some(Box::pin(task));
         slot.waker = Some(waker);
         slot.is_ready = true;
-        slot.calls = 0;
+        slot.spent = Spent::default();
+        slot.under_way = 0;
         slot.name = "";
         inner.ready.push(place);
-    }
-
-    /// The task at work makes a call of the table; answers its number.
-    pub(crate) fn count_call(&self) -> u32 {
-        let mut inner = self.inner();
-        let current = inner.current;
-        inner.tasks[current].calls += 1;
-        inner.tasks[current].calls
-    }
-
-    /// How many table calls the task at work has made.
-    pub(crate) fn calls_of_current(&self) -> u32 {
-        let inner = self.inner();
-        inner.tasks[inner.current].calls
     }
 
     /// Names the task at work.

@@ -176,6 +176,7 @@ async fn populate(client: Client) {
         id: "given/up".into(),
         tenant: tenant(),
         hops: 0,
+        delays: 0,
         task: Task::Cancel {
             instance: "nobody".into(),
         },

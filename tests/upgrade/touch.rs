@@ -82,6 +82,7 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         id: id.into(),
         tenant: tenant.clone(),
         hops: 0,
+        delays: 0,
         task: Task::CleanDeleted {
             instance: InstanceId::from(id),
         },
@@ -99,9 +100,10 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         runtime.publish_definition(tenant, "work");
         runtime.retract_definition(tenant, "cron");
     }
-    match runtime.store().timers_due(i64::MAX / 2, 100).await {
-        Ok(rows) => {
-            let timers = rows
+    match runtime.store().timers_due(0, i64::MAX / 2, 100, None).await {
+        Ok(page) => {
+            let timers = page
+                .timers
                 .iter()
                 .filter_map(|row| serde_json::from_slice::<Timer>(&row.body).ok());
             for timer in timers {

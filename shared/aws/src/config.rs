@@ -7,8 +7,16 @@ use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHttpClient};
+use aws_sdk_dynamodb::config::{
+    ConfigBag, Credentials, RuntimeComponents, RuntimeComponentsBuilder, SharedCredentialsProvider,
+    SharedHttpClient,
+};
+use aws_sdk_dynamodb::error::BoxError;
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
+use aws_smithy_runtime_api::client::connector_metadata::ConnectorMetadata;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnectorSettings, SharedHttpConnector,
+};
 
 /// A connection that takes longer than this to open is given up. DynamoDB's open in milliseconds.
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
@@ -100,17 +108,97 @@ fn time_limits() -> TimeoutConfig {
         .build()
 }
 
-/// HTTP/1.1 and HTTP/2 over rustls with ring, the system's certificates; loaded at the first request.
+/// HTTP/1.1 and HTTP/2 over rustls with ring, and the system's certificates, which the first request loads.
 fn http_client() -> SharedHttpClient {
-    aws_smithy_http_client::Builder::new()
+    let client = aws_smithy_http_client::Builder::new()
         .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
         .pool_idle_timeout(IDLE_LIMIT)
-        .build_https()
+        .build_https();
+    SharedHttpClient::new(LazyHttpClient(client))
+}
+
+/// An HTTP client that does nothing before the first request.
+///
+/// The SDK validates each service's client when it is made, and its HTTP client takes that as the occasion to parse all
+/// certificates and to throw the result away: once for each service, which is half of the start of a function.
+#[derive(Debug)]
+struct LazyHttpClient(SharedHttpClient);
+
+impl HttpClient for LazyHttpClient {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        self.0.http_connector(settings, components)
+    }
+
+    /// Without asking the inner client. What would be wrong shows at the first request.
+    fn validate_base_client_config(
+        &self,
+        _components: &RuntimeComponentsBuilder,
+        _config: &ConfigBag,
+    ) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn connector_metadata(&self) -> Option<ConnectorMetadata> {
+        self.0.connector_metadata()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use aws_smithy_runtime_api::client::http::http_client_fn;
+
     use super::*;
+
+    /// Counts how often it is validated, which is when the SDK's own client reads certificates.
+    #[derive(Debug)]
+    struct Validated(Arc<AtomicU32>, SharedHttpClient);
+
+    impl HttpClient for Validated {
+        fn http_connector(
+            &self,
+            settings: &HttpConnectorSettings,
+            components: &RuntimeComponents,
+        ) -> SharedHttpConnector {
+            self.1.http_connector(settings, components)
+        }
+
+        fn validate_base_client_config(
+            &self,
+            _components: &RuntimeComponentsBuilder,
+            _config: &ConfigBag,
+        ) -> Result<(), BoxError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_client_that_has_sent_nothing_has_read_no_certificates() {
+        let validations = |is_lazy: bool| {
+            let count = Arc::new(AtomicU32::new(0));
+            let unused = http_client_fn(|_, _| panic!("nothing is sent"));
+            let counted = SharedHttpClient::new(Validated(Arc::clone(&count), unused));
+            let client = match is_lazy {
+                true => SharedHttpClient::new(LazyHttpClient(counted)),
+                false => counted,
+            };
+            let sdk = AwsConfig::emulator("http://127.0.0.1:9").sdk().clone();
+            let sdk = sdk.into_builder().http_client(client).build();
+            let _unused = aws_sdk_dynamodb::Client::new(&sdk);
+            count.load(Ordering::Relaxed)
+        };
+        assert_eq!(validations(false), 1, "the SDK validates each client");
+        assert_eq!(validations(true), 0);
+        let ours = format!("{:?}", AwsConfig::emulator("http://127.0.0.1:9").sdk());
+        assert!(ours.contains("LazyHttpClient"), "{ours}");
+    }
 
     #[test]
     fn an_emulator_is_named_by_its_endpoint() {

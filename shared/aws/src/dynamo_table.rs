@@ -20,6 +20,7 @@ use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
 };
+use futures_util::future::try_join_all;
 
 use crate::config::AwsConfig;
 use crate::error;
@@ -40,6 +41,9 @@ pub struct DynamoTable {
     name: String,
     place: String,
 }
+
+/// How many plain writes are under way at once.
+const WRITES_BESIDE: usize = 16;
 
 impl DynamoTable {
     /// The table `name` where `config` says. Nothing is asked of AWS yet; see [`DynamoTable::ready`].
@@ -116,5 +120,18 @@ impl Table for DynamoTable {
             [one] => self.write_one(one).await,
             several => self.write_several(several).await,
         }
+    }
+
+    /// Beside each other, each as a plain request: half the price of a transaction, and one round trip for a few.
+    async fn write_each(&self, writes: &[Write]) -> Result<(), TableError> {
+        for together in writes.chunks(WRITES_BESIDE) {
+            let each = together.iter().map(|write| self.write_one(write));
+            for written in try_join_all(each).await? {
+                if let Written::Refused(_) = written {
+                    return Err(TableError::Invalid("a plain write has a condition".into()));
+                }
+            }
+        }
+        Ok(())
     }
 }

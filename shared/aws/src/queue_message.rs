@@ -18,6 +18,12 @@ use crate::large_message::{Fetched, LargeMessages};
 /// The longest pause before a message is tried again, in seconds.
 const PAUSE_MAX_S: u32 = 900;
 
+/// How often a message is put back because it has to wait for others: for about eight hours.
+const DELAYS_MAX: u32 = 500;
+
+/// The longest such pause, in ms.
+const DELAY_MS_MAX: u64 = 60_000;
+
 /// How much too early a message may be, in ms, to be handled all the same.
 const NEARLY_MS: i64 = 1_000;
 
@@ -90,17 +96,28 @@ impl QueueMessage<'_> {
                 self.put_back(runtime, &message, after_ms).await
             }
             Ok(Delivered::Never(reason)) => self.give_up(runtime, &message, reason).await,
-            Ok(Delivered::Later) if !self.is_tried_out(runtime) => {
+            Ok(Delivered::Later) if message.delays < DELAYS_MAX => {
                 tracing::info!(
                     id = message.id,
                     "resume already in progress; a message comes back"
                 );
-                Fate::Again {
-                    after_s: self.pause_s(runtime),
-                }
+                // Sent anew, because waiting for others is no failed attempt.
+                let delayed = Message {
+                    delays: message.delays + 1,
+                    ..*message
+                };
+                let after_ms = delay_ms(delayed.delays, runtime.ports().clock.random());
+                self.put_back(runtime, &delayed, after_ms).await
             }
+            Ok(Delivered::Missing) if !self.is_tried_out(runtime) => Fate::Again {
+                after_s: self.pause_s(runtime),
+            },
             Ok(Delivered::Later) => {
-                let reason = "somebody else was at it each time it was tried";
+                let reason = "others were at work on it each time it was tried";
+                self.give_up(runtime, &message, reason).await
+            }
+            Ok(Delivered::Missing) => {
+                let reason = "what it is about did not appear";
                 self.give_up(runtime, &message, reason).await
             }
             Err(error) if !self.is_tried_out(runtime) => self.again(runtime, &error),
@@ -187,6 +204,13 @@ impl QueueMessage<'_> {
     fn settled(&self, runtime: &Runtime, given_up: Result<(), RuntimeError>) -> Fate {
         given_up.map_or_else(|error| self.again(runtime, &error), |()| Fate::Delete)
     }
+}
+
+/// The pause before a message is received again that had to wait for others: a second, doubled each time up to a minute,
+/// and up to half as much more, so that those who waited together do not come back together.
+fn delay_ms(delays: u32, random: u64) -> u64 {
+    let longest = (1_000 << delays.saturating_sub(1).min(6)).min(DELAY_MS_MAX);
+    longest + random % (longest / 2 + 1)
 }
 
 /// The message of an event from the bus. Its `detail-type` is the event's name. Its `detail` is the payload, unless it

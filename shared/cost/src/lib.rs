@@ -5,13 +5,16 @@
 
 mod account;
 mod bill;
+mod charge;
+mod ledger;
 mod parts;
 mod price;
 mod run;
 mod tally;
 
 pub use account::{Account, OpenWait};
-pub use bill::{Bill, Line};
+pub use bill::{Bill, Line, storage_usd_per_month};
+pub use charge::Units;
 pub use price::{Assumed, PerMillion, Prices};
-pub use run::{Answers, CostError, Ran, run};
-pub use tally::Tally;
+pub use run::{Answers, CostError, EVERY_OTHER, Ran, Start, run};
+pub use tally::{Phase, TableUse, Tally};

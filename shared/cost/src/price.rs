@@ -16,6 +16,10 @@ pub struct Prices {
     pub usd_per_million: PerMillion,
     /// US$ for a second of a gigabyte in a Lambda function.
     pub lambda_usd_per_gb_second: f64,
+    /// US$ for a gigabyte of log that CloudWatch takes in.
+    pub log_usd_per_gb: f64,
+    /// US$ for a gigabyte that lies in the table for a month.
+    pub table_usd_per_gb_month: f64,
     /// What is assumed, because nothing is run on AWS.
     pub assumed: Assumed,
 }
@@ -38,6 +42,10 @@ pub struct PerMillion {
     pub bus_events: f64,
     /// Requests to the HTTP API.
     pub api_requests: f64,
+    /// Objects put into S3.
+    pub bucket_puts: f64,
+    /// Objects read from S3.
+    pub bucket_gets: f64,
     /// State transitions of Step Functions Standard, for comparison.
     pub step_functions_transitions: f64,
 }

@@ -13,7 +13,7 @@ use dormouse_runtime::{
 use serde_json::{Map, Value};
 
 use crate::account::{Account, OpenWait};
-use crate::tally::Tally;
+use crate::tally::{Phase, Tally};
 
 /// After so many things that happened, a workflow is taken for one that never ends.
 const STEPS_MAX: u32 = 5_000;
@@ -21,11 +21,24 @@ const STEPS_MAX: u32 = 5_000;
 /// What those outside answer, by the name of the event or the task. Others are answered with nothing.
 pub type Answers = Map<String, Value>;
 
+/// Name under which [`Answers`] hold what names without an answer of their own are answered with.
+pub const EVERY_OTHER: &str = "*";
+
 /// What a run took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ran {
     /// What was asked of the parts of AWS.
     pub tally: Tally,
+    /// The same, phase by phase and item by item.
+    pub phases: Vec<Phase>,
+    /// Why it faulted: the activity and a sentence, for the instance and for those that it started.
+    pub incidents: Vec<String>,
+    /// Names of the events and tasks that were answered.
+    pub asked: BTreeSet<String>,
+    /// The most bytes that the instance took in the table while it waited; 0: it never waited.
+    pub waiting_bytes: usize,
+    /// Bytes that it takes in the table after its end.
+    pub kept_bytes: usize,
     /// The engine's word for how it ended, or how it stands.
     pub sub_status: String,
     /// What it waits for that nobody here can give it.
@@ -46,39 +59,52 @@ pub enum CostError {
     Endless,
 }
 
+/// What starts a run.
+#[derive(Debug, Clone)]
+pub enum Start {
+    /// A request.
+    Request(Box<StartRequest>),
+    /// The next occurrence of the definition's recurring trigger, from its schedule to the next one's.
+    Occurrence {
+        /// The definition.
+        definition_id: String,
+    },
+}
+
 /// Runs a published definition once, and tells what it took.
 ///
 /// # Errors
 ///
 /// [`CostError`]
-pub async fn run(
-    account: &Account,
-    request: StartRequest,
-    answers: &Answers,
-) -> Result<Ran, CostError> {
-    let definition = match &request.definition {
-        DefinitionHandle::Definition { id, .. } | DefinitionHandle::Version { id } => id.clone(),
-    };
-    account.take_tally();
-    let (runtime, tenant) = (account.runtime(), account.tenant());
-    let started = account.api(runtime.start(tenant, request)).await?;
-    let StartOutcome::Started(report) = started else {
-        return Err(CostError::NotStarted(definition));
-    };
-    let id = report.instance.id.to_string();
-    let mut hopeless = BTreeSet::new();
+pub async fn run(account: &Account, start: Start, answers: &Answers) -> Result<Ran, CostError> {
+    account.take_phases();
+    let stored = account.stored_bytes();
+    let id = begin(account, start).await?;
+    let (mut hopeless, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    let mut waiting_bytes = 0;
     for _ in 0..STEPS_MAX {
         account.settle().await?;
-        if answer_one(account, answers, &mut hopeless).await? {
+        let takes = account.stored_bytes().saturating_sub(stored);
+        if !account.open_waits().is_empty() {
+            waiting_bytes = waiting_bytes.max(takes);
+        }
+        if answer_one(account, answers, &mut hopeless, &mut asked).await? {
             continue;
         }
         // Nobody outside has anything to do, so time passes, until nothing is on its way any more.
         if !account.pass_time().await? {
-            let tally = account.take_tally();
+            let incidents = account.incidents();
+            let phases = account.take_phases();
+            let (runtime, tenant) = (account.runtime(), account.tenant());
             let head = runtime.instance_head(tenant, &id).await?;
-            account.take_tally();
+            account.take_phases();
             return Ok(Ran {
-                tally,
+                tally: Tally::sum(&phases),
+                phases,
+                incidents,
+                asked,
+                waiting_bytes,
+                kept_bytes: takes,
                 sub_status: head.map(|head| head.summary.sub_status).unwrap_or_default(),
                 unanswered: hopeless.into_iter().map(|(_, what)| what).collect(),
             });
@@ -87,11 +113,53 @@ pub async fn run(
     Err(CostError::Endless)
 }
 
+/// Starts the instance; answers its id.
+async fn begin(account: &Account, start: Start) -> Result<String, CostError> {
+    match start {
+        Start::Request(request) => {
+            let definition = match &request.definition {
+                DefinitionHandle::Definition { id, .. } | DefinitionHandle::Version { id } => {
+                    id.clone()
+                }
+            };
+            let (runtime, tenant) = (account.runtime(), account.tenant());
+            let bytes = size(&Value::Object(request.input.clone()));
+            let started = runtime.start(tenant, *request);
+            match account.request("start", bytes, started).await? {
+                StartOutcome::Started(report) => Ok(report.instance.id.to_string()),
+                StartOutcome::AlreadyStarted(_)
+                | StartOutcome::NotAllowed { .. }
+                | StartOutcome::Deleted { .. }
+                | StartOutcome::NotFound
+                | StartOutcome::Stale => Err(CostError::NotStarted(definition)),
+            }
+        }
+        Start::Occurrence { definition_id } => {
+            for _ in 0..STEPS_MAX {
+                if !account.recurs(&definition_id) {
+                    break;
+                }
+                account.pass_time_to_occurrence().await?;
+                if let Some(id) = account.began() {
+                    return Ok(id);
+                }
+            }
+            Err(CostError::NotStarted(definition_id))
+        }
+    }
+}
+
+/// Bytes of a value as JSON.
+fn size(value: &Value) -> usize {
+    value.to_string().len()
+}
+
 /// Answers one open wait as somebody outside would. False: there is none to answer.
 async fn answer_one(
     account: &Account,
     answers: &Answers,
     hopeless: &mut BTreeSet<(String, String)>,
+    asked: &mut BTreeSet<String>,
 ) -> Result<bool, CostError> {
     let (runtime, tenant) = (account.runtime(), account.tenant());
     for wait in account.open_waits() {
@@ -101,23 +169,31 @@ async fn answer_one(
         }
         match kind(&wait) {
             Kind::Event(name) => {
+                asked.insert(name.clone());
+                let payload = answer(answers, &name);
+                let bytes = size(&payload);
                 let event = EventRequest {
-                    payload: answers.get(&name).cloned().unwrap_or_default(),
+                    payload,
                     instance_id: Some(wait.instance_id),
                     name,
                     ..EventRequest::default()
                 };
-                account.api(runtime.publish_event(tenant, event)).await?;
+                let published = runtime.publish_event(tenant, event);
+                account.request("event", bytes, published).await?;
             }
             Kind::Task { id, name } => {
-                let result = answers.get(&name).cloned().unwrap_or_default();
+                asked.insert(name.clone());
+                let result = answer(answers, &name);
+                let bytes = size(&result);
                 let done = runtime.complete_task(tenant, &id, result);
-                account.api(done).await?;
+                account.request("task", bytes, done).await?;
             }
             Kind::Link => {
                 let (instance, bookmark) = (wait.instance_id, wait.bookmark.id.to_string());
                 let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
-                account.api(runtime.resume(tenant, request)).await?;
+                account
+                    .request("link", 0, runtime.resume(tenant, request))
+                    .await?;
             }
             // Its own end is what ends the wait.
             Kind::Child => continue,
@@ -131,6 +207,12 @@ async fn answer_one(
         return Ok(true);
     }
     Ok(false)
+}
+
+/// What a name is answered with: its own answer, or that of every name without one.
+fn answer(answers: &Answers, name: &str) -> Value {
+    let found = answers.get(name).or_else(|| answers.get(EVERY_OTHER));
+    found.cloned().unwrap_or_default()
 }
 
 /// Who ends a wait.

@@ -13,6 +13,7 @@ mod scheduler;
 mod sweeper;
 #[cfg(feature = "sqlite")]
 mod table;
+mod timer_failures;
 mod timers;
 
 pub use background::TokioBackground;

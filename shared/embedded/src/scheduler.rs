@@ -118,11 +118,11 @@ impl Scheduler for TableScheduler {
     }
 
     fn schedule_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(row(timer)?.set()?))
+        Ok(Some(self.store.timer_write(&row(timer)?)?))
     }
 
     fn forget_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(Row::clear(&timer.tenant, &timer.id(), timer.due.0)?))
+        Ok(Some(self.store.timer_clearing(&row(timer)?)?))
     }
 
     fn committed(&self, timer: &Timer) {
@@ -130,10 +130,6 @@ impl Scheduler for TableScheduler {
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
-        let id = timer.id();
-        Ok(self
-            .store
-            .clear_timer(&timer.tenant, &id, timer.due.0)
-            .await?)
+        Ok(self.store.clear_timers(&[row(timer)?]).await?)
     }
 }

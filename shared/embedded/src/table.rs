@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dormouse_store::limits::{check_changes, check_writes};
+use dormouse_store::limits::{TRANSACTION_BYTES_MAX, WRITES_MAX, check_changes, check_writes};
 use dormouse_store::scan::Scan;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
@@ -167,5 +167,26 @@ impl Table for EmbeddedTable {
         self.writer
             .ask(Durability::Durable, partitions, write)
             .await
+    }
+
+    /// As many together as an atomic write takes: they share a commit and an fsync.
+    async fn write_each(&self, writes: &[Write]) -> Result<(), TableError> {
+        let mut rest = writes;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fitting = rest.iter().take(WRITES_MAX).take_while(|write| {
+                bytes += match write {
+                    Write::Put(item, _) => item.size_bytes(),
+                    Write::Update(..) | Write::Delete(..) | Write::Check(..) => 0,
+                };
+                bytes <= TRANSACTION_BYTES_MAX
+            });
+            let (now, later) = rest.split_at(fitting.count().max(1));
+            if let Written::Refused(_) = self.write(now).await? {
+                return Err(TableError::Invalid("a plain write has a condition".into()));
+            }
+            rest = later;
+        }
+        Ok(())
     }
 }

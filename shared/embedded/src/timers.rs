@@ -1,64 +1,72 @@
 //! Firing the timers of the table when they are due: one loop per process, asleep until the next one.
+//!
+//! Timers of one instance fire together, in one place however many they are, so that no instance holds up others. What
+//! cannot fire yet moves to a later row, so that no row holds up those behind it. Places go to tenants in turn.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dormouse_runtime::message::Task;
 use dormouse_runtime::port::{Background, Clock};
-use dormouse_runtime::{Message, Runtime, RuntimeError, Timer, TimerOutcome};
+use dormouse_runtime::{Runtime, Timer, TimerOutcome};
 use dormouse_store::StoreError;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
 use dormouse_store::timer::Timer as Row;
 use tokio::sync::watch;
 
-use crate::background::TokioBackground;
-use crate::pace::{TimerKey, key};
 use crate::scheduler::TableScheduler;
+use crate::timer_failures::Failures;
 
-/// The most timers that fire at once. Those that are due beyond it wait their turn.
+/// The most instances whose timers fire at once. Those beyond it wait their turn.
 const FIRING_MAX: usize = 256;
 
-/// The most rows that one look reads; the store's limit.
-const ROWS_MAX: u32 = 1_000;
+/// The most timers of one instance that fire together.
+const TOGETHER_MAX: usize = 500;
 
-/// How soon a timer that could not fire is tried again, in ms; each time twice as late as the time before.
+/// The rows of one query; the store's limit.
+const ROWS_A_PAGE: u32 = 1_000;
+
+/// The most pages that one look reads of a shard. Beyond that lie the timers of at most so many thousand others that are
+/// due earlier and are being fired.
+const PAGES_MAX: usize = 100;
+
+/// How soon to look again when there was no room, or the table could not be read, in ms.
 const AGAIN_MS: i64 = 500;
+
+/// The shortest and the longest time by which a timer is moved that cannot fire yet, in ms; in between half of how late
+/// it is.
+const MOVED_MS: (i64, i64) = (500, 60_000);
 
 /// How soon it is looked again whether a pause is over, in ms. Until then nothing is read and nothing fires.
 const PAUSED_MS: i64 = 1_000;
 
-/// How often a timer that fails is tried before it becomes a dead letter.
-const ATTEMPTS_MAX: u32 = 10;
+/// Whose timers fire together: the tenant, and the instance or the recurring trigger.
+type Place = (String, String);
 
 /// Fires the timers of a table on the nodes of this process, in turn.
 pub struct TimerDriver {
     scheduler: TableScheduler,
     nodes: Vec<Runtime>,
     clock: Arc<dyn Clock>,
-    background: TokioBackground,
-    under_way: Arc<Mutex<BTreeMap<TimerKey, State>>>,
+    background: Arc<dyn Background>,
+    firing: Arc<Mutex<BTreeSet<Place>>>,
+    failures: Arc<Failures>,
 }
 
-/// How a timer stands that was found due. Its row lies in the table until the commit that it leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Firing {
-        attempts: u32,
-    },
-    /// It could not fire, and is tried again at this time.
-    Again {
-        at_ms: i64,
-        attempts: u32,
-    },
+/// Timers that are due together.
+#[derive(Default)]
+struct Due {
+    rows: Vec<Row>,
+    /// Whether there were more of them.
+    has_more: bool,
 }
 
-/// What became of one attempt.
-enum Attempt {
-    Done,
-    /// Its instance is busy, or its commit is not visible yet.
-    NotYet,
-    Failed(String),
+/// What one look has found.
+struct Look {
+    /// When something is due that is not due yet, in ms since 1970.
+    next_ms: i64,
+    /// What is due, by tenant, in order of time.
+    due: BTreeMap<String, VecDeque<Place>>,
+    timers: BTreeMap<Place, Due>,
 }
 
 impl TimerDriver {
@@ -68,14 +76,15 @@ impl TimerDriver {
         scheduler: TableScheduler,
         nodes: Vec<Runtime>,
         clock: Arc<dyn Clock>,
-        background: TokioBackground,
+        background: Arc<dyn Background>,
     ) -> Self {
         Self {
             scheduler,
             nodes,
             clock,
             background,
-            under_way: Arc::default(),
+            firing: Arc::default(),
+            failures: Arc::default(),
         }
     }
 
@@ -111,175 +120,205 @@ impl TimerDriver {
         }
     }
 
-    /// Fires what is due, and tells when to look again.
-    async fn look(&self, turn: &mut usize) -> Result<i64, StoreError> {
-        if self.nodes.iter().any(Runtime::is_paused) {
-            return Ok(self.clock.now().0 + PAUSED_MS);
-        }
-        let pace = self.scheduler.pace();
-        let (firing, waiting) = counts(&lock(&self.under_way));
-        let mut room = FIRING_MAX.saturating_sub(firing);
-        // One row more than may be touched, so that the next one is among them.
-        let wanted = u32::try_from(firing + waiting + room + 1).unwrap_or(ROWS_MAX);
-        let wanted = wanted.min(ROWS_MAX);
+    /// Fires what is due, and answers when to look again, in ms since 1970. `turn` counts what was fired, so that the
+    /// nodes of the process take turns.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the timers could not be read.
+    pub async fn look(&self, turn: &mut usize) -> Result<i64, StoreError> {
         let now = self.clock.now().0;
-        let store = self.scheduler.store();
-        let rows = store.timers_due(now + pace.horizon_ms(), wanted).await?;
-        pace.tidy(now);
-        let is_all = rows.len() < wanted as usize;
-        self.forget_gone(&rows, is_all, now);
-        let mut next = if is_all { i64::MAX } else { now + AGAIN_MS };
-        for row in rows {
-            if row.due_ms > next {
-                break;
-            }
-            let fires_ms = pace.fires_ms(&row);
-            if fires_ms > now {
-                next = next.min(fires_ms);
-                continue;
-            }
-            let attempts = match lock(&self.under_way).get(&key(&row)) {
-                Some(State::Firing { .. }) => continue,
-                Some(State::Again { at_ms, .. }) if *at_ms > now => continue,
-                Some(State::Again { attempts, .. }) => *attempts,
-                None => 0,
-            };
-            if room == 0 {
-                // Those that end wake this loop.
-                next = next.min(now + AGAIN_MS);
-                break;
-            }
-            room -= 1;
-            *turn += 1;
-            self.fire(row, attempts, *turn);
+        if self.nodes.iter().any(Runtime::is_paused) {
+            return Ok(now + PAUSED_MS);
         }
-        // One whose time has come and that was not fired now found no room.
-        let again = self.soonest_again().map(|at| match at > now {
-            true => at,
-            false => now + AGAIN_MS,
-        });
-        Ok(again.map_or(next, |at| at.min(next)))
-    }
-
-    /// Drops what is to be tried again and has no row any more: somebody else was done with it.
-    fn forget_gone(&self, rows: &[Row], is_all: bool, now_ms: i64) {
-        let there: BTreeSet<TimerKey> = rows.iter().map(key).collect();
-        let seen_until_ms = if is_all {
-            i64::MAX
-        } else {
-            rows.last().map_or(i64::MIN, |row| row.due_ms)
+        let mut room = FIRING_MAX.saturating_sub(lock(&self.firing).len());
+        let mut look = Look {
+            next_ms: i64::MAX,
+            due: BTreeMap::new(),
+            timers: BTreeMap::new(),
         };
-        lock(&self.under_way).retain(|key, state| match state {
-            State::Firing { .. } => true,
-            State::Again { at_ms, .. } => {
-                *at_ms > now_ms || key.0 >= seen_until_ms || there.contains(key)
+        for shard in 0..self.scheduler.store().timer_shards() {
+            self.look_at(shard, now, &mut look).await?;
+        }
+        self.scheduler.pace().tidy(now);
+        let mut is_full = false;
+        while let Some(place) = look.next_turn() {
+            if room == 0 {
+                is_full = true;
+                break;
             }
-        });
+            if let Some(due) = look.timers.remove(&place) {
+                room -= 1;
+                *turn += 1;
+                self.fire(place, due, *turn);
+            }
+        }
+        // Those that end wake this loop.
+        Ok(if is_full {
+            look.next_ms.min(now + AGAIN_MS)
+        } else {
+            look.next_ms
+        })
     }
 
-    fn soonest_again(&self) -> Option<i64> {
-        let under_way = lock(&self.under_way);
-        let again = under_way.values().filter_map(|state| match state {
-            State::Again { at_ms, .. } => Some(*at_ms),
-            State::Firing { .. } => None,
-        });
-        again.min()
+    /// Reads what is due in a shard, page by page, past the timers that are firing.
+    async fn look_at(&self, shard: u16, now: i64, look: &mut Look) -> Result<(), StoreError> {
+        let pace = self.scheduler.pace();
+        let until = now + pace.horizon_ms();
+        let mut cursor = None;
+        for _ in 0..PAGES_MAX {
+            let store = self.scheduler.store();
+            let page = store.timers_due(shard, until, ROWS_A_PAGE, cursor).await?;
+            let firing = lock(&self.firing).clone();
+            for row in page.timers {
+                if row.due_ms > look.next_ms {
+                    return Ok(());
+                }
+                let fires_ms = pace.fires_ms(&row);
+                if fires_ms > now {
+                    look.next_ms = look.next_ms.min(fires_ms);
+                    continue;
+                }
+                let place = place(&row);
+                if !firing.contains(&place) {
+                    look.add(place, row);
+                }
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(());
+            }
+        }
+        look.next_ms = look.next_ms.min(now + AGAIN_MS);
+        Ok(())
     }
 
-    fn fire(&self, row: Row, attempts: u32, turn: usize) {
+    fn fire(&self, place: Place, due: Due, turn: usize) {
         let Some(runtime) = self.nodes.get(turn % self.nodes.len().max(1)).cloned() else {
             return;
         };
-        let key = key(&row);
-        lock(&self.under_way).insert(key.clone(), State::Firing { attempts });
-        let under_way = Arc::clone(&self.under_way);
+        lock(&self.firing).insert(place.clone());
+        let (firing, failures) = (Arc::clone(&self.firing), Arc::clone(&self.failures));
         let (scheduler, clock) = (self.scheduler.clone(), Arc::clone(&self.clock));
         self.background.spawn(Box::pin(async move {
-            let again = attempt(&runtime, &row, attempts).await;
-            let now = clock.now().0;
-            let firing = {
-                let mut under_way = lock(&under_way);
-                match again {
-                    None => under_way.remove(&key),
-                    Some(attempts) => {
-                        let at_ms = now + (AGAIN_MS << attempts.min(7));
-                        under_way.insert(key, State::Again { at_ms, attempts })
-                    }
-                };
-                counts(&under_way).0
+            let is_done = fire(&runtime, &scheduler, &failures, due.rows).await;
+            let left = {
+                let mut firing = lock(&firing);
+                firing.remove(&place);
+                firing.len()
             };
             // Half of the places are free again, or this one wants another look.
-            if firing == FIRING_MAX / 2 || again.is_some() {
-                scheduler.alarm().due(now);
+            if left == FIRING_MAX / 2 || due.has_more || !is_done {
+                scheduler.alarm().due(clock.now().0);
             }
         }));
     }
 }
 
-/// How many timers are firing, and how many are to be tried again.
-fn counts(under_way: &BTreeMap<TimerKey, State>) -> (usize, usize) {
-    let is_firing = |state: &&State| matches!(state, State::Firing { .. });
-    let firing = under_way.values().filter(is_firing).count();
-    (firing, under_way.len() - firing)
-}
+impl Look {
+    fn add(&mut self, place: Place, row: Row) {
+        if !self.timers.contains_key(&place) {
+            // More could not fire now anyway, and memory has a bound.
+            if self.timers.len() >= 2 * FIRING_MAX {
+                return;
+            }
+            let tenant = self.due.entry(place.0.clone()).or_default();
+            tenant.push_back(place.clone());
+        }
+        let due = self.timers.entry(place).or_default();
+        if due.rows.len() < TOGETHER_MAX {
+            due.rows.push(row);
+        } else {
+            due.has_more = true;
+        }
+    }
 
-/// Tries to fire a timer. `Some`: it is to be tried again, after so many failures.
-async fn attempt(runtime: &Runtime, row: &Row, attempts: u32) -> Option<u32> {
-    let reason = match fire(runtime, row).await {
-        Attempt::Done => return None,
-        Attempt::NotYet => return Some(attempts),
-        Attempt::Failed(reason) if attempts + 1 < ATTEMPTS_MAX => {
-            tracing::warn!(id = row.id, reason, "a timer could not fire; trying again");
-            return Some(attempts + 1);
+    /// The next place: one of each tenant in turn.
+    fn next_turn(&mut self) -> Option<Place> {
+        let (tenant, mut places) = self.due.pop_first()?;
+        let next = places.pop_front();
+        if !places.is_empty() {
+            // It comes again after all others: a name that sorts behind them.
+            let round = tenant.chars().take_while(|c| *c == '\u{7f}').count() + 1;
+            let name = tenant.trim_start_matches('\u{7f}');
+            self.due
+                .insert(format!("{}{name}", "\u{7f}".repeat(round)), places);
         }
-        Attempt::Failed(reason) => reason,
-    };
-    tracing::error!(id = row.id, reason, "a timer becomes a dead letter");
-    match bury(runtime, row, reason).await {
-        Ok(()) => None,
-        Err(error) => {
-            tracing::error!(id = row.id, %error, "a dead letter could not be stored");
-            Some(attempts)
-        }
+        next
     }
 }
 
-async fn fire(runtime: &Runtime, row: &Row) -> Attempt {
-    let timer: Timer = match serde_json::from_slice(&row.body) {
-        Ok(timer) => timer,
-        Err(error) => return Attempt::Failed(format!("it cannot be read: {error}")),
-    };
-    match runtime.fire_timer(&timer).await {
-        Ok(TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early) => Attempt::Done,
-        Ok(TimerOutcome::Later) => Attempt::NotYet,
-        Err(error) if error.is_busy() => Attempt::NotYet,
-        Err(error) => Attempt::Failed(error.to_string()),
-    }
+/// Which timers fire together: those whose ids differ in their last two parts only.
+fn place(row: &Row) -> Place {
+    let whole = row.id.rsplitn(3, '/').nth(2).unwrap_or(&row.id);
+    (row.tenant.as_str().to_owned(), whole.to_owned())
 }
 
-/// Makes a dead letter of a timer. First the letter, then the row: a crash in between leaves both.
-async fn bury(runtime: &Runtime, row: &Row, reason: String) -> Result<(), RuntimeError> {
-    let store = runtime.store();
-    match serde_json::from_slice::<Timer>(&row.body) {
-        Ok(timer) => {
-            let task = Task::Fire { timer };
-            let message = Message::new(row.id.clone(), row.tenant.clone(), task);
-            runtime.give_up(&message, &reason).await?;
-        }
-        Err(_) => {
-            let now = runtime.ports().clock.now().0;
-            let letter = DeadLetter {
-                id: format!("{now:013}-{}", row.id.replace('/', "-")),
-                at_ms: now,
-                reason,
-                attempts: ATTEMPTS_MAX,
-                letter: Letter::Message(row.body.clone()),
-            };
-            store.put_dead_letter(&row.tenant, &letter).await?;
+/// Fires timers of one place. False: the table could not be told what became of them.
+async fn fire(
+    runtime: &Runtime,
+    scheduler: &TableScheduler,
+    failures: &Failures,
+    rows: Vec<Row>,
+) -> bool {
+    let mut readable = Vec::with_capacity(rows.len());
+    let mut timers = Vec::with_capacity(rows.len());
+    let mut is_done = true;
+    for row in rows {
+        match serde_json::from_slice::<Timer>(&row.body) {
+            Ok(timer) => {
+                readable.push(row);
+                timers.push(timer);
+            }
+            Err(error) => {
+                let reason = format!("it cannot be read: {error}");
+                is_done &= failures.dead_letter(runtime, &row, &reason).await;
+            }
         }
     }
-    store.clear_timer(&row.tenant, &row.id, row.due_ms).await?;
-    Ok(())
+    let outcomes = runtime.fire_timers(&timers).await;
+    let mut moved = Vec::new();
+    for ((row, timer), outcome) in readable.iter().zip(&timers).zip(outcomes) {
+        match outcome {
+            Ok(TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early) => {
+                failures.forget(row);
+                // The commit has cleared it where it was set, not where it was moved to.
+                if row.due_ms != timer.due.0 {
+                    moved.push(row.clone());
+                }
+            }
+            Ok(TimerOutcome::Later) => is_done &= later(runtime, scheduler, row, timer).await,
+            Err(error) if error.is_busy() => {
+                is_done &= later(runtime, scheduler, row, timer).await;
+            }
+            Err(error) => {
+                is_done &= if failures.is_last(row) {
+                    failures.dead_letter(runtime, row, &error.to_string()).await
+                } else {
+                    tracing::warn!(id = row.id, %error, "a timer could not fire; trying again");
+                    later(runtime, scheduler, row, timer).await
+                };
+            }
+        }
+    }
+    if !moved.is_empty()
+        && let Err(error) = scheduler.store().clear_timers(&moved).await
+    {
+        tracing::debug!(%error, "timers that have fired stay in the table and fire for nothing");
+    }
+    is_done
+}
+
+/// Moves a timer to a later time: the longer it is late, the farther.
+async fn later(runtime: &Runtime, scheduler: &TableScheduler, row: &Row, timer: &Timer) -> bool {
+    let now = runtime.ports().clock.now().0;
+    let (least, most) = MOVED_MS;
+    let after_ms = ((now - timer.due.0) / 2).clamp(least, most);
+    let moved = scheduler.store().move_timer(row, now + after_ms).await;
+    if let Err(error) = &moved {
+        tracing::warn!(id = row.id, %error, "a timer that cannot fire yet could not be moved");
+    }
+    moved.is_ok()
 }
 
 /// A thread that died holding the lock has left whole entries only.
@@ -289,30 +328,41 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_store::config::StoreConfig;
-    use dormouse_store::{MemoryTable, Store};
-    use tokio::runtime::Handle;
+    use bytes::Bytes;
+    use dormouse_store::Tenant;
 
     use super::*;
-    use crate::clock::SystemClock;
 
-    #[tokio::test]
-    async fn what_somebody_else_was_done_with_is_not_tried_again() {
-        let store = Store::new(Arc::new(MemoryTable::new()), StoreConfig::embedded());
-        let driver = TimerDriver::new(
-            TableScheduler::new(store),
-            Vec::new(),
-            Arc::new(SystemClock),
-            TokioBackground::new(Handle::current()),
-        );
-        let again = |at_ms| State::Again { at_ms, attempts: 1 };
-        let key = |id: &str| (1, "default".to_owned(), id.to_owned());
-        lock(&driver.under_way).insert(key("gone"), again(2));
-        assert_eq!(driver.look(&mut 0).await.unwrap(), i64::MAX);
-        assert!(lock(&driver.under_way).is_empty());
+    fn row(tenant: &str, id: &str, due_ms: i64) -> Row {
+        Row {
+            tenant: Tenant::new(tenant).unwrap(),
+            id: id.into(),
+            due_ms,
+            body: Bytes::new(),
+        }
+    }
 
-        let later = driver.clock.now().0 + 60_000;
-        lock(&driver.under_way).insert(key("later"), again(later));
-        assert_eq!(driver.look(&mut 0).await.unwrap(), later);
+    #[test]
+    fn tenants_take_turns_and_an_instance_has_one_place() {
+        let mut look = Look {
+            next_ms: i64::MAX,
+            due: BTreeMap::new(),
+            timers: BTreeMap::new(),
+        };
+        for n in 0..TOGETHER_MAX + 1 {
+            let row = row("big", &format!("i/b{n}/1"), 1);
+            look.add(place(&row), row);
+        }
+        for (tenant, id) in [("big", "j/b/1"), ("big", "k/b/1"), ("small", "x/b/1")] {
+            let row = row(tenant, id, 2);
+            look.add(place(&row), row);
+        }
+        let first = &look.timers[&("big".to_owned(), "i".to_owned())];
+        assert_eq!((first.rows.len(), first.has_more), (TOGETHER_MAX, true));
+        let mut order = Vec::new();
+        while let Some((tenant, id)) = look.next_turn() {
+            order.push(format!("{tenant}/{id}"));
+        }
+        assert_eq!(order, ["big/i", "small/x", "big/j", "big/k"]);
     }
 }

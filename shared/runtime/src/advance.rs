@@ -1,180 +1,294 @@
-//! Working on an instance that is there: take the lease, step, commit, go on. What resume, cancel, retry, timers
+//! Working on an instance that is there: open it, step, commit, continue. What resumes, cancellations, retries, timers
 //! and continuations have in common.
+//!
+//! Requests for one instance are combined ([`crate::inbox`]): those that wait are applied one after the other to the
+//! state in memory, and one commit decides about all of them.
+
+use std::pin::pin;
+use std::sync::Arc;
 
 use dormouse_engine::instance::{Instance, SubStatus};
-use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::commit::Committed;
-use dormouse_store::lease::Lease;
+use dormouse_store::lease::{Loaded, Opened};
+use dormouse_store::stamp::{Stamp, Verdict};
+use futures_util::future::{BoxFuture, Either, select};
 
-use crate::burst::{Burst, Cause, Since, Taken, Taking};
+use crate::burst::{Burst, Later, Since};
 use crate::error::RuntimeError;
+use crate::inbox::{Answered, Reply, Seats, Waiter};
 use crate::pin::Pin;
+use crate::port::Metric;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::wake::{Advanced, WakeRequest};
 
 /// How often a first commit that somebody else got ahead of is tried anew.
-const ATTEMPTS_MAX: u32 = 5;
+const ATTEMPTS_MAX: u32 = 8;
 
-/// What wakes an instance.
-#[derive(Debug, Clone)]
-pub(crate) struct Waking {
-    pub(crate) instance_id: String,
-    /// The bookmark that must be open, and the commit that opens it (0: not known).
-    pub(crate) bookmark: Option<(String, u64)>,
-    pub(crate) stimulus: Stimulus,
-    pub(crate) cause: Cause,
-    pub(crate) has_http_request: bool,
-    /// Also if the instance has ended, by failing.
-    pub(crate) reopens: bool,
-    /// Activities that ran since the instance last waited.
-    pub(crate) activities: u64,
-    /// The version of its definition that it goes over to first.
-    pub(crate) migrates_to: Option<u32>,
-}
+/// At most so many requests are decided by one commit.
+const COMBINED_MAX: usize = 500;
 
-impl Waking {
-    pub(crate) fn new(instance_id: impl Into<String>, stimulus: Stimulus) -> Self {
-        Self {
-            instance_id: instance_id.into(),
-            bookmark: None,
-            stimulus,
-            cause: Cause::default(),
-            has_http_request: false,
-            reopens: false,
-            activities: 0,
-            migrates_to: None,
-        }
-    }
-
-    pub(crate) fn at(mut self, bookmark_id: impl Into<String>, commit: u64) -> Self {
-        self.bookmark = Some((bookmark_id.into(), commit));
-        self
-    }
-}
-
-/// What became of it.
-#[derive(Debug)]
-pub(crate) enum Advanced {
-    Outcome(ResumeOutcome),
-    /// Somebody else took the kept stimulus, or it expired. Nothing happened.
-    StimulusTaken,
-    /// It cannot go over to the other version, for this reason. Nothing happened.
-    CannotMigrate(String),
-}
-
-impl Advanced {
-    /// The outcome where no kept stimulus and no other version was involved.
-    pub(crate) fn outcome(self) -> ResumeOutcome {
-        match self {
-            Self::Outcome(outcome) => outcome,
-            Self::StimulusTaken | Self::CannotMigrate(_) => ResumeOutcome::NotFound,
-        }
-    }
-}
+/// Answers to the first requests of a batch; the others have not had their turn.
+pub(crate) type Answers = Vec<Advanced>;
 
 impl Runtime {
     /// Wakes an instance and runs it until it waits or ends.
-    pub(crate) async fn advance(
+    pub(crate) async fn advance(&self, tenant: &Tenant, request: WakeRequest) -> Answered {
+        let id = request.instance_id.clone();
+        let mut answers = self.advance_all(tenant, &id, vec![request]).await;
+        answers
+            .pop()
+            .unwrap_or(Ok(Advanced::Outcome(ResumeOutcome::NotFound)))
+    }
+
+    /// Wakes an instance by several requests at once; answers each in its place.
+    pub(crate) async fn advance_all(
         &self,
         tenant: &Tenant,
-        waking: Waking,
-    ) -> Result<Advanced, RuntimeError> {
-        let taking = Taking {
-            instance_id: &waking.instance_id,
-            bookmark: waking
-                .bookmark
-                .as_ref()
-                .map(|(id, commit)| (id.as_str(), *commit)),
-            event_id: waking.cause.event_id.as_deref(),
-            reopens: waking.reopens,
-        };
-        for _ in 0..ATTEMPTS_MAX {
-            let (lease, leased) = match self.take(tenant, taking).await? {
-                Taken::Lease(lease, at) => (lease, at),
-                Taken::Not(outcome) => return Ok(Advanced::Outcome(outcome)),
+        instance_id: &str,
+        requests: Vec<WakeRequest>,
+    ) -> Vec<Answered> {
+        let key = (tenant.clone(), instance_id.to_owned());
+        let mut seats = self.inboxes().put(&key, requests);
+        if seats.works {
+            self.work(&key, &seats).await;
+        }
+        let mut answers = Vec::with_capacity(seats.replies.len());
+        let asked = self.now();
+        for n in 0..seats.replies.len() {
+            answers.push(self.answer_at(&key, &mut seats, n, asked).await);
+        }
+        answers
+    }
+
+    async fn answer_at(
+        &self,
+        key: &(Tenant, String),
+        seats: &mut Seats<'_>,
+        n: usize,
+        asked: Timestamp,
+    ) -> Answered {
+        loop {
+            let Some(reply) = seats.replies.get_mut(n) else {
+                return Ok(Advanced::Outcome(ResumeOutcome::NotFound));
             };
-            if let Some(advanced) = self.advance_with(tenant, &waking, lease, leased).await? {
-                return Ok(advanced);
+            // Bounded, as every wait for somebody else's work: a burst may even wait for a child that waits for it.
+            let waited_ms = self.now().0 - asked.0;
+            let left_ms = (self.within_ms(self.config().wait_ms_max) - waited_ms).max(0);
+            let patience = pin!(self.ports().clock.sleep(left_ms.unsigned_abs()));
+            let soon = match select(&mut *reply, patience).await {
+                Either::Left((reply, _)) => Some(reply),
+                Either::Right((..)) => None,
+            };
+            let reply = match soon {
+                Some(reply) => reply,
+                None if self.inboxes().take_back(key, reply) => {
+                    return Err(self.kept_waiting(key, asked));
+                }
+                // It is being worked on right now.
+                None => reply.await,
+            };
+            match reply {
+                Ok(Reply::Answered(answered)) => return answered,
+                Ok(Reply::Work(request)) => {
+                    let reply = self.inboxes().put_back(key, *request, seats);
+                    if let Some(seat) = seats.replies.get_mut(n) {
+                        *seat = reply;
+                    }
+                    self.work(key, seats).await;
+                }
+                // Whoever worked on it was cut off in the middle: the request was carried out or not.
+                Err(_) => {
+                    return Err(RuntimeError::LeaseLost {
+                        instance_id: key.1.clone(),
+                    });
+                }
             }
         }
-        Err(RuntimeError::LeaseLost {
-            instance_id: waking.instance_id,
+    }
+
+    /// Says that a request waited in vain for others of this process.
+    fn kept_waiting(
+        &self,
+        (tenant, instance): &(Tenant, String),
+        asked: Timestamp,
+    ) -> RuntimeError {
+        let wait_ms = self.now().0 - asked.0;
+        self.record(Metric::LeaseContended, 1);
+        self.record(Metric::LeaseFailed, 1);
+        tracing::info!(%tenant, instance, wait_ms, "resume already in progress");
+        RuntimeError::InProgress {
+            instance_id: instance.clone(),
+            until_ms: self.now().0,
+        }
+    }
+
+    /// Works on an instance until the caller's own requests are answered.
+    fn work<'a>(&'a self, key: &'a (Tenant, String), seats: &'a Seats<'_>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let turn = self.inboxes().turn(key, seats);
+            let mut later = Later::new();
+            loop {
+                let mut batch = turn.next(COMBINED_MAX);
+                if batch.is_empty() {
+                    break;
+                }
+                match self.advance_batch(&key.0, &key.1, &batch, &mut later).await {
+                    Ok(answers) => {
+                        let rest = batch.split_off(answers.len().min(batch.len()));
+                        for (waiter, answer) in batch.into_iter().zip(answers) {
+                            waiter.answer(Ok(answer));
+                        }
+                        turn.put_back(rest);
+                    }
+                    Err(error) => answer_all(batch, error),
+                }
+            }
+            // It may concern this very instance, so whoever waits for that goes first.
+            drop(turn);
+            for work in later {
+                work.await;
+            }
         })
     }
 
-    /// `None`: the lease was lost before anything was committed.
+    /// Applies requests to an instance in one burst.
+    async fn advance_batch(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        batch: &[Waiter],
+        later: &mut Later,
+    ) -> Result<Answers, RuntimeError> {
+        let reopens = batch.first().is_some_and(|first| first.request.reopens);
+        for attempt in 0..ATTEMPTS_MAX {
+            // Who has lost one race would lose the next one as well: then others are made to wait.
+            let takes_lease = attempt > 0;
+            let (opened, at) = self.open(tenant, instance_id, reopens, takes_lease).await?;
+            let loaded = match opened {
+                Opened::Loaded(loaded) => loaded,
+                Opened::Ended(head) => return Ok(all(batch, &ResumeOutcome::Ended(head))),
+                Opened::Deleted => return Ok(all(batch, &ResumeOutcome::Deleted)),
+                Opened::NotFound => return self.not_found(tenant, instance_id, batch).await,
+                Opened::Busy { until_ms } => {
+                    return Err(RuntimeError::InProgress {
+                        instance_id: instance_id.to_owned(),
+                        until_ms,
+                    });
+                }
+            };
+            let since = Since {
+                leased: loaded.is_leased().then_some(at),
+                is_active: !loaded.head().summary.ended,
+            };
+            let advanced = self.advance_with(tenant, batch, (loaded, since), later);
+            if let Some(answers) = advanced.await? {
+                return Ok(answers);
+            }
+        }
+        Err(RuntimeError::LeaseLost {
+            instance_id: instance_id.to_owned(),
+        })
+    }
+
+    /// `None`: somebody else was first, and nothing was committed.
     async fn advance_with(
         &self,
         tenant: &Tenant,
-        waking: &Waking,
-        mut lease: Box<Lease>,
-        leased: Timestamp,
-    ) -> Result<Option<Advanced>, RuntimeError> {
-        let mut burst = match self.burst_of(tenant, waking, &lease).await {
+        batch: &[Waiter],
+        (mut loaded, since): (Box<Loaded>, Since),
+        later: &mut Later,
+    ) -> Result<Option<Answers>, RuntimeError> {
+        let Some(first) = batch.first().map(|waiter| &waiter.request) else {
+            return Ok(Some(Vec::new()));
+        };
+        let mut burst = match self.burst_of(tenant, first, &loaded).await {
             Ok(burst) => burst,
             Err(error) => {
                 // The error at hand says more than one about giving back; the lease runs out anyway.
-                let _ = self.store().release(&mut lease).await;
+                let _ = self.store().release(&mut loaded).await;
                 return Err(error);
             }
         };
-        burst.since = Since {
-            leased: Some(leased),
-            is_active: !lease.head().summary.ended,
-        };
-        burst.lease = Some(lease);
-        let mut instance = match burst.stored_instance() {
-            Ok(instance) => instance,
+        burst.since = since;
+        burst.loaded = Some(loaded);
+        let mut combined = match burst.combine(batch).await {
+            Ok(combined) => combined,
             Err(error) => return Err(burst.abandon(error).await),
         };
-        if let Some(version) = waking.migrates_to {
-            instance = match burst.migrate(instance, version).await {
-                Ok(Ok(instance)) => instance,
-                Ok(Err(reason)) => {
-                    burst.release().await?;
-                    return Ok(Some(Advanced::CannotMigrate(reason)));
-                }
-                Err(error) => return Err(burst.abandon(error).await),
-            };
-        }
-        let is_idle = waking.stimulus == Stimulus::Continue && !is_cut_off(&instance);
-        if is_idle {
-            return nothing_to_do(burst).await.map(Some);
-        }
-        let transition = burst.step(instance, waking.stimulus.clone());
-        if !transition.is_changed {
-            return nothing_to_do(burst).await.map(Some);
-        }
-        let refused = match burst.commit(transition, &waking.cause).await {
+        let Some(transition) = combined.transition.take() else {
+            burst.release().await?;
+            return Ok(Some(combined.answers()));
+        };
+        let refused = match burst.commit(transition, &combined.cause).await {
             Ok((Committed::Done(_), committed)) => {
-                let report = Box::pin(burst.run_on(committed)).await?;
-                return Ok(Some(Advanced::Outcome(ResumeOutcome::Resumed(Box::new(
-                    report,
-                )))));
+                let (report, rest) = Box::pin(burst.run_on(committed)).await?;
+                later.extend(rest);
+                let report = Arc::new(report);
+                combined.resumed(&ResumeOutcome::Resumed(report));
+                return Ok(Some(combined.answers()));
             }
             Ok((refused, _)) => refused,
             Err(error) => return Err(burst.abandon(error).await),
         };
-        let head = Box::new(burst.lease()?.head().clone());
         burst.release().await?;
         Ok(match refused {
-            Committed::Done(_) | Committed::Lost(_) => None,
-            Committed::StimulusTaken => Some(Advanced::StimulusTaken),
-            Committed::Seen | Committed::Answered(_) => {
-                Some(Advanced::Outcome(ResumeOutcome::Seen(head)))
+            Committed::StimulusTaken => Some(vec![Advanced::StimulusTaken]),
+            Committed::NotUnique { holder, .. } => Some(vec![Advanced::NotAllowed(holder)]),
+            Committed::Done(_) | Committed::Lost(_) | Committed::Deleted | Committed::Fenced(_) => {
+                None
             }
         })
+    }
+
+    /// What requests for an instance that is not there come to: what its first commit prepared may be before it.
+    async fn not_found(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        batch: &[Waiter],
+    ) -> Result<Answers, RuntimeError> {
+        let mut answers = Vec::with_capacity(batch.len());
+        for waiter in batch {
+            let outcome = match waiter.request.target.stamp() {
+                // One that was committed since the look is there now.
+                Some(stamp) if self.settled(tenant, instance_id, stamp).await? != Verdict::Lost => {
+                    ResumeOutcome::NotYet
+                }
+                Some(_) | None => ResumeOutcome::NotFound,
+            };
+            answers.push(Advanced::Outcome(outcome));
+        }
+        Ok(answers)
+    }
+
+    /// Judges a stamp. One that is undecided and older than any burst is fenced first, so that whatever it prepared may
+    /// be dropped.
+    pub(crate) async fn settled(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        stamp: &Stamp,
+    ) -> Result<Verdict, RuntimeError> {
+        let store = self.store();
+        let verdict = store.judge(tenant, instance_id, stamp).await?;
+        let now = self.now().0;
+        let is_old = now.saturating_sub(stamp.at_ms) > self.config().undecided_ms_max;
+        if verdict == Verdict::Undecided && is_old {
+            return Ok(store.fence(tenant, instance_id, stamp, now).await?);
+        }
+        Ok(verdict)
     }
 
     async fn burst_of<'a>(
         &'a self,
         tenant: &'a Tenant,
-        waking: &Waking,
-        lease: &Lease,
+        request: &WakeRequest,
+        loaded: &Loaded,
     ) -> Result<Burst<'a>, RuntimeError> {
-        let head = lease.head();
+        let head = loaded.head();
         let pin = Pin::decode(&head.pinned)?;
         let runnable = self
             .runnable_of(tenant, &head.summary, pin.bindings)
@@ -183,22 +297,34 @@ impl Runtime {
             self,
             tenant,
             runnable,
-            waking.has_http_request,
-            waking.activities,
+            request.has_http_request,
+            request.activities,
         );
         burst.buffers = pin.buffers;
         Ok(burst)
     }
 }
 
-async fn nothing_to_do(mut burst: Burst<'_>) -> Result<Advanced, RuntimeError> {
-    let head = Box::new(burst.lease()?.head().clone());
-    burst.release().await?;
-    Ok(Advanced::Outcome(if head.summary.ended {
-        ResumeOutcome::Ended(head)
-    } else {
-        ResumeOutcome::BookmarkGone(head)
-    }))
+/// The same answer to each request.
+fn all(batch: &[Waiter], outcome: &ResumeOutcome) -> Answers {
+    batch
+        .iter()
+        .map(|_| Advanced::Outcome(outcome.clone()))
+        .collect()
+}
+
+/// Tells an error to everybody who waits.
+fn answer_all(mut batch: Vec<Waiter>, error: RuntimeError) {
+    if batch.len() == 1 {
+        if let Some(only) = batch.pop() {
+            only.answer(Err(error));
+        }
+        return;
+    }
+    let error = Arc::new(error);
+    for waiter in batch {
+        waiter.answer(Err(RuntimeError::Shared(Arc::clone(&error))));
+    }
 }
 
 /// Whether a burst of the instance was cut off, so that there is something to continue.

@@ -1,26 +1,32 @@
 //! Changing an instance as an operator says.
 
+use std::sync::Arc;
+
 use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
 
-use crate::advance::{Advanced, Waking};
-use crate::burst::Cause;
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::wake::{Advanced, WakeRequest, outcome};
 
 /// What became of an operator's change.
 #[derive(Debug)]
 pub enum AlterOutcome {
     /// It is made, and the instance has gone on as far as that lets it.
-    Altered(Box<BurstReport>),
+    Altered(Arc<BurstReport>),
     /// It cannot be made as the instance stands: there is no such variable, or no such activity runs, has failed, or can
     /// be run now. Nothing happened.
     NotPossible(Box<InstanceHead>),
     /// It cannot go over to the other version, for this reason. Nothing happened.
     CannotMigrate(String),
+    /// It cannot be opened again: its activation strategy allows one, and another instance runs. Nothing happened.
+    NotAllowed {
+        /// The one that runs.
+        holder: String,
+    },
     /// The instance has ended. Nothing happened.
     Ended(Box<InstanceHead>),
     /// The instance was deleted.
@@ -33,14 +39,16 @@ impl From<Advanced> for AlterOutcome {
     fn from(advanced: Advanced) -> Self {
         let outcome = match advanced {
             Advanced::CannotMigrate(reason) => return Self::CannotMigrate(reason),
-            other @ (Advanced::Outcome(_) | Advanced::StimulusTaken) => other.outcome(),
+            Advanced::NotAllowed(holder) => return Self::NotAllowed { holder },
+            other @ (Advanced::Outcome(_) | Advanced::StimulusTaken) => outcome(other),
         };
         match outcome {
             ResumeOutcome::Resumed(report) => Self::Altered(report),
             // Only bookmarks are not open yet, and a change names none.
-            ResumeOutcome::BookmarkGone(head)
-            | ResumeOutcome::Seen(head)
-            | ResumeOutcome::NotYet(head) => Self::NotPossible(head),
+            ResumeOutcome::BookmarkGone(head) | ResumeOutcome::Seen(head) => {
+                Self::NotPossible(head)
+            }
+            ResumeOutcome::NotYet => Self::NotPossible(Box::default()),
             ResumeOutcome::Ended(head) => Self::Ended(head),
             ResumeOutcome::Deleted => Self::Deleted,
             ResumeOutcome::NotFound => Self::NotFound,
@@ -65,6 +73,9 @@ impl AlterOutcome {
             Self::NotFound => "there is no such instance".to_owned(),
             Self::NotPossible(_) => "nothing was changed: it does not keep such a variable, or no such activity is running, has failed, or can be run where the instance stands".to_owned(),
             Self::CannotMigrate(reason) => format!("nothing was changed: {reason}"),
+            Self::NotAllowed { holder } => {
+                format!("nothing was changed: the workflow allows one instance, and `{holder}` runs")
+            }
         }
     }
 }
@@ -106,15 +117,12 @@ impl Runtime {
             | Change::RunExecution { .. }
             | Change::Cancel => None,
         });
-        let waking = Waking {
-            cause: Cause {
-                event_id,
-                ..Cause::default()
-            },
+        let request = WakeRequest {
+            event_id,
             migrates_to,
-            ..Waking::new(instance_id, Stimulus::Alter { changes })
+            ..WakeRequest::new(instance_id, Stimulus::Alter { changes })
         };
-        self.advance(tenant, waking).await
+        self.advance(tenant, request).await
     }
 }
 

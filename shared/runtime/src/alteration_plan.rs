@@ -315,6 +315,7 @@ impl Runtime {
 /// Whether an error is this instance's own, so that others can be changed all the same, and trying again is no use.
 fn is_of_instance(error: &RuntimeError) -> bool {
     match error {
+        RuntimeError::Shared(error) => is_of_instance(error),
         RuntimeError::Instance { .. }
         | RuntimeError::StoredDefinition { .. }
         | RuntimeError::VersionMissing { .. }

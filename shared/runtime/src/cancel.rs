@@ -3,11 +3,11 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
-use crate::advance::Waking;
 use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
+use crate::wake::{WakeRequest, outcome};
 
 impl Runtime {
     /// Cancels an instance; its children are cancelled after it. One that has ended stays as it is:
@@ -21,8 +21,8 @@ impl Runtime {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let waking = Waking::new(instance_id, Stimulus::Cancel);
-        Ok(self.advance(tenant, waking).await?.outcome())
+        let request = WakeRequest::new(instance_id, Stimulus::Cancel);
+        Ok(outcome(self.advance(tenant, request).await?))
     }
 
     /// Cancels every execution of an activity of an instance. None runs: [`AlterOutcome::NotPossible`].
@@ -40,7 +40,7 @@ impl Runtime {
         let stimulus = Stimulus::CancelActivity {
             activity_id: activity_id.to_owned(),
         };
-        let waking = Waking::new(instance_id, stimulus);
-        Ok(self.advance(tenant, waking).await?.into())
+        let request = WakeRequest::new(instance_id, stimulus);
+        Ok(self.advance(tenant, request).await?.into())
     }
 }

@@ -38,7 +38,12 @@ pub struct RuntimeConfig {
     pub hops_max: u32,
     /// A row of the outbox older than this was left by a crash, in ms: the sweep delivers it.
     pub redeliver_after_ms: i64,
-    /// How long an event that nothing waits for is kept where its sender does not say, in ms.
+    /// After how many ms a commit that was prepared and is not to be seen counts as lost. Longer than any node takes from
+    /// preparing a commit to making it; one that takes longer is made to try again.
+    pub undecided_ms_max: i64,
+    /// At most so many rows of the outbox and queued stimuli of one shard are looked at in one sweep.
+    pub swept_max: u32,
+    /// How long an event that nothing waits for is queued where its sender does not say, in ms.
     pub event_ms: i64,
     /// A recurring trigger's occurrence later than this was missed, in ms: of several missed ones only the latest
     /// is fired.
@@ -68,6 +73,8 @@ impl RuntimeConfig {
             delivery_attempts_max: 10,
             hops_max: u32::MAX,
             redeliver_after_ms: 5_000,
+            undecided_ms_max: 60_000,
+            swept_max: 200,
             event_ms: 600_000,
             missed_after_ms: 60_000,
             fail_on_validation_errors: true,

@@ -1,11 +1,13 @@
-//! The first burst of an instance, and the write that creates it with the burst's result.
+//! The first burst of an instance, and the commit that creates it with the burst's result.
 
 use dormouse_engine::definition::declaration::Activation;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::{Instance, Start};
 use dormouse_engine::step::{Stimulus, Transition};
 use dormouse_store::Tenant;
-use dormouse_store::create::{Created, NewInstance};
+use dormouse_store::commit::Committed;
+use dormouse_store::create::NewInstance;
+use dormouse_store::predecessor::Predecessor;
 use dormouse_store::uniqueness::Claim;
 
 use crate::burst::{Burst, Cause, is_too_large, too_large};
@@ -16,8 +18,8 @@ use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::start::{Begun, StartOutcome, StartRequest};
 
-/// How often an id that we drew ourselves may be taken already.
-const DRAWS_MAX: u32 = 4;
+/// How often a first commit is tried: an id that we drew may be taken, one that was given may be fenced.
+const ATTEMPTS_MAX: u32 = 5;
 
 /// What else a start does in its first commit.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +37,7 @@ pub(crate) struct First<'a> {
     transition: Transition,
     claims: Vec<Claim>,
     cause: Cause,
+    predecessor: Predecessor,
     /// Whether we drew the id ourselves.
     is_drawn: bool,
 }
@@ -70,12 +73,49 @@ impl<'a> First<'a> {
             start,
             claims,
             cause: beginning.cause.clone(),
+            predecessor: Predecessor::default(),
             is_drawn,
         }
     }
 
-    fn instance_id(&self) -> &str {
-        self.transition.instance.id.as_str()
+    /// Prepares the first commit and makes it.
+    async fn commit(&mut self, owner: &str) -> Result<Committed, RuntimeError> {
+        let burst = &mut self.burst;
+        let new = NewInstance {
+            instance_id: self.transition.instance.id.as_str(),
+            owner,
+            claims: &self.claims,
+            predecessor: self.predecessor,
+        };
+        let blank = burst.runtime.store().blank(burst.tenant, &new)?;
+        burst.loaded = Some(Box::new(blank));
+        let composed = burst.compose(&self.transition, &self.cause)?;
+        let (committed, composed) = burst.write(composed).await?;
+        if let Committed::Done(keys) = &committed {
+            burst
+                .after_commit(&self.transition, composed, keys.clone())
+                .await;
+        }
+        Ok(committed)
+    }
+
+    fn draw_again(&mut self) {
+        let id = self.burst.runtime.new_id().into();
+        let instance = self.burst.fresh(id, self.start.clone());
+        self.transition = self.burst.step(instance, Stimulus::Start);
+    }
+
+    /// Makes a failure of an instance that cannot be stored.
+    fn fail(&mut self, failure: Stimulus) {
+        let id = self.transition.instance.id.clone();
+        // Its input may be what is too large.
+        let start = Start {
+            input: serde_json::Map::new(),
+            properties: serde_json::Map::new(),
+            ..self.start.clone()
+        };
+        let instance = self.burst.fresh(id, start);
+        self.transition = self.burst.step(instance, failure);
     }
 }
 
@@ -125,105 +165,53 @@ impl Runtime {
     /// Creates the instance with its first commit, and goes on.
     pub(crate) async fn create(&self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
         let owner = self.owner();
-        let deadline = self
-            .now()
-            .plus_ms(self.within_ms(self.config().wait_ms_max));
-        let (mut attempt, mut draws) = (1, 1);
         first.transition = first.burst.settle_questions(first.transition).await?;
-        let mut composed = first.compose()?;
-        loop {
-            let new = NewInstance {
-                instance_id: first.transition.instance.id.as_str(),
-                owner: &owner,
-                claims: &first.claims,
-            };
-            let tenant = first.burst.tenant;
-            match self.store().create(tenant, &new, &composed.commit).await {
-                Ok(Created::Done { lease, outbox }) => {
+        let mut has_failed = false;
+        for _ in 0..ATTEMPTS_MAX {
+            match first.commit(&owner).await {
+                Ok(Committed::Done(_)) => {
                     let First {
-                        mut burst,
-                        transition,
-                        ..
+                        burst, transition, ..
                     } = first;
-                    burst.lease = Some(lease);
-                    burst.after_commit(&transition, composed, outbox).await;
-                    let report = Box::pin(burst.run_on(transition)).await?;
+                    let (report, later) = Box::pin(burst.run_on(transition)).await?;
+                    for work in later {
+                        work.await;
+                    }
                     return Ok(Begun::Outcome(StartOutcome::Started(Box::new(report))));
                 }
-                Ok(Created::Exists(_) | Created::Deleted)
-                    if first.is_drawn && draws < DRAWS_MAX =>
-                {
-                    draws += 1;
+                Ok(Committed::Lost(Some(_)) | Committed::Deleted) if first.is_drawn => {
                     first.draw_again();
-                    composed = first.compose()?;
                 }
-                Ok(Created::Busy { until_ms }) => {
-                    if self.now() >= deadline {
-                        return Err(RuntimeError::InProgress {
-                            instance_id: first.instance_id().to_owned(),
-                            until_ms,
-                        });
-                    }
-                    self.ports().clock.sleep(50).await;
-                    // A placeholder that ran out is free for a create of a later time.
-                    composed.commit.now_ms = self.now().0;
-                }
-                Ok(created) => return Ok(refused(&first, created)),
-                Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.back_off(attempt).await {
-                        return Err(error.into());
-                    }
-                    attempt += 1;
-                }
-                Err(error) if is_too_large(&error) && attempt < u32::MAX => {
-                    attempt = u32::MAX;
+                Ok(Committed::Fenced(predecessor)) => first.predecessor = predecessor,
+                // Something lies under the id again, or nothing does any more: read it.
+                Ok(Committed::Lost(None)) => first.predecessor = Predecessor::default(),
+                Ok(refused) => return Ok(begun(&first, refused)),
+                Err(RuntimeError::Store(error)) if is_too_large(&error) && !has_failed => {
+                    has_failed = true;
                     first.fail(too_large(&error));
-                    composed = first.compose()?;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
-    }
-}
-
-impl First<'_> {
-    fn compose(&mut self) -> Result<crate::burst::Composed, RuntimeError> {
-        self.burst.compose(&self.transition, 1, &self.cause)
-    }
-
-    fn draw_again(&mut self) {
-        let id = self.burst.runtime.new_id().into();
-        let instance = self.burst.fresh(id, self.start.clone());
-        self.transition = self.burst.step(instance, Stimulus::Start);
-    }
-
-    /// Makes a failure of an instance that cannot be stored.
-    fn fail(&mut self, failure: Stimulus) {
-        let id = self.transition.instance.id.clone();
-        // Its input may be what is too large.
-        let start = Start {
-            input: serde_json::Map::new(),
-            properties: serde_json::Map::new(),
-            ..self.start.clone()
-        };
-        let instance = self.burst.fresh(id, start);
-        self.transition = self.burst.step(instance, failure);
+        Err(RuntimeError::LeaseLost {
+            instance_id: first.transition.instance.id.to_string(),
+        })
     }
 }
 
 /// What it means that nothing was created.
-fn refused(first: &First<'_>, created: Created) -> Begun {
-    let instance_id = first.instance_id().to_owned();
-    Begun::Outcome(match created {
-        Created::Exists(head) => StartOutcome::AlreadyStarted(head),
-        Created::NotUnique {
+fn begun(first: &First<'_>, refused: Committed) -> Begun {
+    let instance_id = first.transition.instance.id.to_string();
+    Begun::Outcome(match refused {
+        Committed::Lost(Some(head)) => StartOutcome::AlreadyStarted(head),
+        Committed::NotUnique {
             claim: Claim::Trigger(..),
             holder,
         } => return Begun::TriggerRuns { holder },
-        Created::NotUnique { holder, .. } => StartOutcome::NotAllowed { holder },
-        Created::StimulusTaken => return Begun::StimulusTaken,
-        // The caller has dealt with the first and the third, and no answer is remembered here.
-        Created::Done { .. } | Created::Deleted | Created::Busy { .. } | Created::Answered(_) => {
+        Committed::NotUnique { holder, .. } => StartOutcome::NotAllowed { holder },
+        Committed::StimulusTaken => return Begun::StimulusTaken,
+        // The caller has dealt with all of these but the deletion.
+        Committed::Deleted | Committed::Done(_) | Committed::Fenced(_) | Committed::Lost(None) => {
             StartOutcome::Deleted { instance_id }
         }
     })

@@ -40,7 +40,7 @@ impl Runtime {
                 ResumeOutcome::Resumed(_)
                 | ResumeOutcome::BookmarkGone(_)
                 | ResumeOutcome::Seen(_)
-                | ResumeOutcome::NotYet(_)
+                | ResumeOutcome::NotYet
                 | ResumeOutcome::Ended(_),
             ) => {}
             // Whoever works on it will not be able to commit, so its children are ours to cancel.

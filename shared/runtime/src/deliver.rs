@@ -7,7 +7,6 @@ use dormouse_engine::step::{Stimulus, not_started};
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
-use crate::advance::Waking;
 use crate::burst::no_such_workflow;
 use crate::error::RuntimeError;
 use crate::fire_timer::TimerOutcome;
@@ -16,15 +15,19 @@ use crate::port::{LifecycleEvent, Metric, TaskRequest};
 use crate::resume::ResumeOutcome;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
-use crate::timer::Timer;
+use crate::target::Target;
+use crate::wake::{WakeRequest, outcome};
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivered {
     /// It is done, or was done before, or there is nothing to do any more. Delete it.
     Done,
-    /// It cannot be done yet. Deliver it again after a pause.
+    /// It has to wait for others. Deliver it again after a pause, and do not count it as an attempt.
     Later,
+    /// What it is about is not there, and may still come. Deliver it again after a pause; after a number of attempts,
+    /// give up.
+    Missing,
     /// There is a pause. Deliver it again after [`Runtime::again_after_pause_ms`], and do not count it as an attempt.
     Paused,
     /// It can never be done, for this reason: [`Runtime::give_up`].
@@ -53,13 +56,9 @@ impl Runtime {
             return Ok(Delivered::Paused);
         }
         let caused = self.caused_by(message);
-        match caused.try_deliver(message).await {
-            Err(
-                RuntimeError::InProgress { .. }
-                | RuntimeError::LeaseLost { .. }
-                | RuntimeError::DefinitionContended { .. },
-            ) => Ok(Delivered::Later),
-            Err(RuntimeError::Paused { .. }) => Ok(Delivered::Paused),
+        match Box::pin(caused.try_deliver(message)).await {
+            Err(error) if error.is_contended() => Ok(Delivered::Later),
+            Err(error) if error.is_paused() => Ok(Delivered::Paused),
             delivered => delivered,
         }
     }
@@ -73,17 +72,12 @@ impl Runtime {
                 ..
             } => {
                 let activities = *activities;
-                let waking = Waking::new(instance.as_str(), Stimulus::Continue);
-                self.wake(
-                    tenant,
-                    Waking {
-                        activities,
-                        ..waking
-                    },
-                )
-                .await
+                let request = WakeRequest {
+                    activities,
+                    ..WakeRequest::new(instance.as_str(), Stimulus::Continue)
+                };
+                self.wake(tenant, request).await
             }
-            Task::Schedule { timer } => self.deliver_schedule(timer).await,
             Task::Fire { timer } => Ok(match self.fire_timer(timer).await? {
                 TimerOutcome::Later => Delivered::Later,
                 TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => {
@@ -104,11 +98,15 @@ impl Runtime {
                 bookmark,
                 input,
             } => {
-                let waking = resuming(instance, bookmark, input.clone());
-                self.wake(tenant, waking).await
+                let request = resuming(instance, bookmark, input.clone());
+                self.wake(tenant, request).await
             }
             Task::Stimulate { stimulus } => {
                 self.stimulate(tenant, stimulus).await?;
+                Ok(Delivered::Done)
+            }
+            Task::StimulateOn { stimulus, cursor } => {
+                self.stimulate_on(tenant, stimulus, cursor.clone()).await?;
                 Ok(Delivered::Done)
             }
             Task::RequestTask { request } => self.deliver_request(request).await,
@@ -129,16 +127,6 @@ impl Runtime {
                     .await
             }
         }
-    }
-
-    async fn deliver_schedule(&self, timer: &Timer) -> Result<Delivered, RuntimeError> {
-        let scheduler = &self.ports().scheduler;
-        scheduler
-            .schedule(timer)
-            .await
-            .map_err(RuntimeError::Scheduler)?;
-        self.record(Metric::TimersScheduled, 1);
-        Ok(Delivered::Done)
     }
 
     async fn deliver_request(&self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
@@ -165,8 +153,8 @@ impl Runtime {
         Ok(Delivered::Done)
     }
 
-    async fn wake(&self, tenant: &Tenant, waking: Waking) -> Result<Delivered, RuntimeError> {
-        Ok(settled(&self.advance(tenant, waking).await?.outcome()))
+    async fn wake(&self, tenant: &Tenant, request: WakeRequest) -> Result<Delivered, RuntimeError> {
+        Ok(settled(&outcome(self.advance(tenant, request).await?)))
     }
 
     async fn deliver_start(
@@ -222,7 +210,7 @@ impl Runtime {
         let outcome = self.cancel(tenant, instance.as_str()).await?;
         // Its start may still lie in the outbox. It must not be forgotten to cancel it then.
         if matches!(outcome, ResumeOutcome::NotFound) {
-            return Ok(Delivered::Later);
+            return Ok(Delivered::Missing);
         }
         Ok(settled(&outcome))
     }
@@ -246,23 +234,37 @@ impl Runtime {
             bookmark: bookmark.clone(),
             answer,
         };
-        let waking = Waking::new(instance_id.as_str(), stimulus).at(bookmark.as_str(), 0);
-        self.wake(tenant, waking).await
+        let request = at(instance_id, bookmark, stimulus);
+        self.wake(tenant, request).await
     }
 }
 
-fn resuming(instance: &InstanceId, bookmark: &BookmarkId, input: Map<String, Value>) -> Waking {
+fn resuming(
+    instance: &InstanceId,
+    bookmark: &BookmarkId,
+    input: Map<String, Value>,
+) -> WakeRequest {
     let stimulus = Stimulus::Resume {
         bookmark: bookmark.clone(),
         input,
     };
-    Waking::new(instance.as_str(), stimulus).at(bookmark.as_str(), 0)
+    at(instance, bookmark, stimulus)
+}
+
+/// Request to wake one bookmark.
+fn at(instance: &InstanceId, bookmark: &BookmarkId, stimulus: Stimulus) -> WakeRequest {
+    let target = Target::Bookmark {
+        id: bookmark.as_str().to_owned(),
+        stamp: None,
+        stimulus,
+    };
+    WakeRequest::to(instance.as_str(), target)
 }
 
 /// Whether a message that resumes is done with.
 fn settled(outcome: &ResumeOutcome) -> Delivered {
     match outcome {
-        ResumeOutcome::NotYet(_) => Delivered::Later,
+        ResumeOutcome::NotYet => Delivered::Later,
         ResumeOutcome::Resumed(_)
         | ResumeOutcome::BookmarkGone(_)
         | ResumeOutcome::Seen(_)

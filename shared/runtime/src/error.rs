@@ -1,6 +1,8 @@
 //! What can go wrong in a use case. What is expected, such as a duplicate or a lost race, is a value of the
 //! outcome; what a workflow does wrong is an incident of its instance.
 
+use std::sync::Arc;
+
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::instance::DecodeError;
 use dormouse_store::StoreError;
@@ -36,6 +38,9 @@ pub enum RuntimeError {
         /// Since when, in ms since 1970.
         since_ms: i64,
     },
+    /// The same error was told to everybody whose request was part of the burst.
+    #[error(transparent)]
+    Shared(#[from] Arc<RuntimeError>),
     /// The store did not do it; see [`StoreError`] for what may be tried again.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,6 +101,7 @@ impl RuntimeError {
             | Self::LeaseLost { .. }
             | Self::DefinitionContended { .. }
             | Self::Paused { .. } => true,
+            Self::Shared(error) => error.is_busy(),
             Self::Store(error) => error.is_busy(),
             Self::Instance { .. }
             | Self::StoredDefinition { .. }
@@ -105,6 +111,31 @@ impl RuntimeError {
             | Self::Queue(_)
             | Self::Bus(_) => false,
         }
+    }
+
+    /// The error itself, where it was told to several.
+    #[must_use]
+    pub fn itself(&self) -> &Self {
+        let mut error = self;
+        while let Self::Shared(inner) = error {
+            error = inner;
+        }
+        error
+    }
+
+    /// Whether others were at work on the instance or the definition, so that nothing happened.
+    #[must_use]
+    pub fn is_contended(&self) -> bool {
+        matches!(
+            self.itself(),
+            Self::InProgress { .. } | Self::LeaseLost { .. } | Self::DefinitionContended { .. }
+        )
+    }
+
+    /// Whether there is a pause.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        matches!(self.itself(), Self::Paused { .. })
     }
 
     pub(crate) fn format(what: &'static str) -> impl FnOnce(serde_json::Error) -> Self {

@@ -8,6 +8,7 @@ use dormouse_store::Tenant;
 use dormouse_store::blobs::ListBlobs;
 use dormouse_store::examine::{Examination, Kind, Suspect};
 use dormouse_store::scan::Scan;
+use dormouse_store::stamp::Stamp;
 
 use crate::advance::is_cut_off;
 use crate::error::RuntimeError;
@@ -91,7 +92,8 @@ impl Runtime {
             self.examine_idle(suspect, examined, &mut report).await?;
         }
         for suspect in &examination.waiting {
-            self.examine_waiting(suspect, examined, &mut report).await?;
+            self.examine_waiting(suspect, examined, (&examination.timers, &mut report))
+                .await?;
         }
         self.examine_triggers(&examination, examined, &mut report)
             .await?;
@@ -166,7 +168,7 @@ impl Runtime {
         &self,
         suspect: &Suspect,
         examined: Examined<'_>,
-        report: &mut ExaminationReport,
+        (timers, report): (&BTreeSet<(Tenant, String)>, &mut ExaminationReport),
     ) -> Result<(), RuntimeError> {
         if !examined.has_timers && !examined.repairs {
             return Ok(());
@@ -179,24 +181,33 @@ impl Runtime {
             let Some(due) = bookmark.due() else {
                 continue;
             };
+            let Some(open) = found.head.bookmarks.get(bookmark.id.as_str()) else {
+                continue;
+            };
             let timer = Timer {
                 tenant: tenant.clone(),
                 due,
                 wakes: Wakes::Bookmark {
                     instance: found.instance.id.clone(),
                     bookmark: bookmark.id.clone(),
-                    commit: found.head.commit,
+                    stamp: Some(Stamp {
+                        commit: found.head.commit,
+                        fence: found.head.fence,
+                        attempt: open.attempt,
+                        at_ms: self.now().0,
+                    }),
                 },
             };
-            // The instance was read before: a timer is there from the commit that opens its bookmark on.
+            // One that could not fire yet lies at a later time, so its id tells, not its place.
+            let place = (tenant.clone(), timer.id());
             let is_there = examined.has_timers
-                && (self.store().has_timer(tenant, &timer.id(), due.0).await?
+                && (timers.contains(&place)
                     || !self.still_waits(tenant, id, bookmark.id.as_str()).await?);
             if is_there {
                 continue;
             }
             if examined.repairs {
-                self.set_timer_again(&timer).await?;
+                self.set_again(&timer).await?;
             }
             if examined.has_timers {
                 let about = format!("{} of {id}, due {due}", bookmark.id);
@@ -215,15 +226,7 @@ impl Runtime {
         bookmark: &str,
     ) -> Result<bool, RuntimeError> {
         let head = self.instance_head(tenant, instance).await?;
-        Ok(head.is_some_and(|head| head.bookmarks.contains(bookmark)))
-    }
-
-    async fn set_timer_again(&self, timer: &Timer) -> Result<(), RuntimeError> {
-        let scheduler = &self.ports().scheduler;
-        scheduler
-            .schedule(timer)
-            .await
-            .map_err(RuntimeError::Scheduler)
+        Ok(head.is_some_and(|head| head.bookmarks.contains_key(bookmark)))
     }
 
     /// A recurring trigger without a timer never fires again.

@@ -1,11 +1,13 @@
-//! Firing an occurrence of a recurring trigger: the next one is scheduled first, then the instance is started whose
-//! id is derived from the occurrence.
+//! Firing an occurrence of a recurring trigger: the next one is claimed and scheduled first, then the instance is started
+//! whose id is derived from the occurrence.
+
+use std::sync::Arc;
 
 use dormouse_engine::graph::Recurrence;
 use dormouse_engine::time::{Timestamp, format_duration};
 use dormouse_store::Tenant;
-use dormouse_store::commit::Consumed;
-use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::chain::{Claimed, Link};
+use dormouse_store::queued_stimulus::{QueuePlace, QueuedStimulus};
 use dormouse_store::uniqueness::Claim;
 use serde_json::{Map, Value};
 
@@ -48,12 +50,25 @@ impl Runtime {
         });
         let outcome = if in_force {
             let due = self.after_missed(occurrence);
-            if let Some(next) = due.recurrence.next(due.nominal) {
-                self.schedule_occurrence(tenant, due.clone().at(next))
-                    .await?;
+            let is_scheduled = match due.recurrence.next(due.nominal) {
+                Some(next) => {
+                    self.schedule_occurrence(tenant, due.clone().at(next))
+                        .await?
+                }
+                None => true,
+            };
+            let outcome = self.start_occurrence(tenant, &due).await?;
+            if due.recurrence.next(due.nominal).is_none() {
+                self.store().end_chain(&due.link(tenant)?).await?;
             }
-            self.start_occurrence(tenant, &due).await?
+            // Whoever has claimed the next one may be gone: this one comes again to look.
+            if is_scheduled {
+                outcome
+            } else {
+                TimerOutcome::Later
+            }
         } else {
+            self.store().end_chain(&occurrence.link(tenant)?).await?;
             TimerOutcome::Stale
         };
         if !matches!(outcome, TimerOutcome::Later) {
@@ -75,15 +90,29 @@ impl Runtime {
         }
     }
 
+    /// Schedules an occurrence, once for all who are about to. False: somebody else is about to.
     pub(crate) async fn schedule_occurrence(
         &self,
         tenant: &Tenant,
         occurrence: Occurrence,
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<bool, RuntimeError> {
+        let link = occurrence.link(tenant)?;
+        match self.store().claim_occurrence(&link, self.now().0).await? {
+            Claimed::Done => return Ok(true),
+            Claimed::Pending => return Ok(false),
+            Claimed::Ours => {}
+        }
         self.record(Metric::TimersScheduled, 1);
+        self.set_again(&occurrence.timer(tenant)).await?;
+        self.store().confirm_occurrence(&link).await?;
+        Ok(true)
+    }
+
+    /// Sets a timer that is part of no commit, or sets it again.
+    pub(crate) async fn set_again(&self, timer: &Timer) -> Result<(), RuntimeError> {
         let scheduler = &self.ports().scheduler;
         scheduler
-            .schedule(&occurrence.timer(tenant))
+            .schedule(timer)
             .await
             .map_err(RuntimeError::Scheduler)
     }
@@ -96,7 +125,7 @@ impl Runtime {
         for _ in 0..ATTEMPTS_MAX {
             let holder = match self.try_occurrence(tenant, occurrence, None).await? {
                 Begun::Outcome(StartOutcome::Started(report)) => {
-                    return Ok(TimerOutcome::Fired(report));
+                    return Ok(TimerOutcome::Fired(Arc::from(report)));
                 }
                 Begun::TriggerRuns { holder } => holder,
                 Begun::Outcome(_) | Begun::StimulusTaken => return Ok(TimerOutcome::Stale),
@@ -118,7 +147,7 @@ impl Runtime {
                     if !self.buffer(tenant, occurrence).await? {
                         return Ok(TimerOutcome::Stale);
                     }
-                    // The running one may have ended before this was kept: then nobody would start it.
+                    // The running one may have ended before this was queued: then nobody would start it.
                     let (definition, activity) =
                         (&occurrence.definition_id, &occurrence.activity_id);
                     self.start_buffered(tenant, definition, activity).await?;
@@ -134,7 +163,7 @@ impl Runtime {
         &self,
         tenant: &Tenant,
         occurrence: &Occurrence,
-        consumed: Option<Consumed>,
+        consumed: Option<QueuePlace>,
     ) -> Result<Begun, RuntimeError> {
         let (definition_id, activity_id) = (&occurrence.definition_id, &occurrence.activity_id);
         let generation = occurrence.generation.to_string();
@@ -167,25 +196,26 @@ impl Runtime {
         self.begin(tenant, request, beginning).await
     }
 
-    /// Keeps an occurrence until the running one ends. False: one waits already.
+    /// Queues an occurrence until the running one ends. False: one waits already.
     async fn buffer(&self, tenant: &Tenant, occurrence: &Occurrence) -> Result<bool, RuntimeError> {
         let hash = buffer_hash(&occurrence.definition_id, &occurrence.activity_id);
         let id = occurrence.nominal.0.to_string();
-        let page = self.store().queued_stimuli(tenant, &hash, None).await?;
-        if page.queued.iter().any(|kept| kept.id != id) {
+        let queued = self.store().queued_stimuli(tenant, &hash, 2).await?;
+        if queued.iter().any(|queued| queued.id != id) {
             return Ok(false);
         }
         let payload = serde_json::to_vec(occurrence).map_err(RuntimeError::format("occurrence"))?;
         let now = self.now();
-        let kept = QueuedStimulus {
+        let queued = QueuedStimulus {
             id,
             hash,
-            created_ms: now.0,
+            // The same for every delivery of the occurrence.
+            created_ms: occurrence.nominal.0,
             expires_ms: now.plus_ms(BUFFERED_MS).0,
             payload: payload.into(),
             ..QueuedStimulus::default()
         };
-        self.store().queue_stimulus(tenant, &kept, None).await?;
+        self.store().queue_stimulus(tenant, &queued, None).await?;
         Ok(true)
     }
 
@@ -197,28 +227,22 @@ impl Runtime {
         activity_id: &str,
     ) -> Result<Delivered, RuntimeError> {
         let hash = buffer_hash(definition_id, activity_id);
-        let page = self.store().queued_stimuli(tenant, &hash, None).await?;
-        let mut waiting = page.queued.into_iter();
-        let Some(kept) = waiting.next() else {
+        let queued = self.store().queued_stimuli(tenant, &hash, 100).await?;
+        let mut waiting = queued.into_iter();
+        let Some(first) = waiting.next() else {
             return Ok(Delivered::Done);
         };
         // Two that came at the same moment: one waits.
         for other in waiting {
-            let other = (hash.as_str(), other.id.as_str());
+            let now = self.now().0;
             self.store()
-                .take_queued(tenant, other, self.now().0)
+                .take_queued(tenant, &other.place(), now)
                 .await?;
         }
         let occurrence: Occurrence =
-            serde_json::from_slice(&kept.payload).map_err(RuntimeError::format("occurrence"))?;
-        let consumed = Consumed {
-            hash: hash.clone(),
-            id: kept.id.clone(),
-        };
-        match self
-            .try_occurrence(tenant, &occurrence, Some(consumed))
-            .await?
-        {
+            serde_json::from_slice(&first.payload).map_err(RuntimeError::format("occurrence"))?;
+        let begun = self.try_occurrence(tenant, &occurrence, Some(first.place()));
+        match begun.await? {
             // Another one runs, and its end starts this one.
             Begun::TriggerRuns { .. }
             | Begun::StimulusTaken
@@ -230,8 +254,10 @@ impl Runtime {
                 | StartOutcome::NotFound
                 | StartOutcome::Stale,
             ) => {
-                let kept = (hash.as_str(), kept.id.as_str());
-                self.store().take_queued(tenant, kept, self.now().0).await?;
+                let now = self.now().0;
+                self.store()
+                    .take_queued(tenant, &first.place(), now)
+                    .await?;
             }
         }
         Ok(Delivered::Done)
@@ -248,6 +274,19 @@ impl Occurrence {
     fn at(mut self, nominal: Timestamp) -> Self {
         self.nominal = nominal;
         self
+    }
+
+    /// Its place in the chain of its trigger.
+    pub(crate) fn link(&self, tenant: &Tenant) -> Result<Link, RuntimeError> {
+        let body = serde_json::to_vec(self).map_err(RuntimeError::format("occurrence"))?;
+        Ok(Link {
+            tenant: tenant.clone(),
+            definition_id: self.definition_id.clone(),
+            activity_id: self.activity_id.clone(),
+            generation: self.generation,
+            nominal_ms: self.nominal.0,
+            body: body.into(),
+        })
     }
 
     /// The timer that fires it.

@@ -12,9 +12,10 @@ use dormouse_engine::instance::{Bookmark, Instance, Wait};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_store::Tenant;
-use dormouse_store::create::{Created, NewInstance};
-use dormouse_store::former::{Former, Ground};
+use dormouse_store::commit::Committed;
+use dormouse_store::create::NewInstance;
 use dormouse_store::instance::{InstanceHead, Summary};
+use dormouse_store::predecessor::{Predecessor, Vacancy};
 
 use crate::advance::is_cut_off;
 use crate::burst::{Burst, Cause, Composed};
@@ -174,7 +175,7 @@ impl Runtime {
         let Arrival {
             instance,
             runnable,
-            former,
+            predecessor,
             pin,
         } = match self.arrival(tenant, file).await? {
             Ok(arrival) => arrival,
@@ -187,9 +188,16 @@ impl Runtime {
                 .collect(),
         };
         let owner = self.owner();
+        let new = NewInstance {
+            instance_id: &file.instance_id,
+            owner: &owner,
+            claims: &claims,
+            predecessor,
+        };
         let mut burst = Burst::new(self, tenant, runnable, false, 0);
+        burst.loaded = Some(Box::new(self.store().blank(tenant, &new)?));
         let transition = back(instance);
-        let mut composed = burst.compose(&transition, former.commit + 1, &Cause::default())?;
+        let mut composed = burst.compose(&transition, &Cause::default())?;
         let goes_on = is_cut_off(&transition.instance).then(|| {
             let task = Task::Continue {
                 instance: transition.instance.id.clone(),
@@ -198,30 +206,26 @@ impl Runtime {
             };
             self.message(tenant, format!("import/{}", file.instance_id), task)
         });
-        composed.bring_back(goes_on, former)?;
+        composed.bring_back(goes_on)?;
         composed.commit.pinned = Some(pin.encode()?);
         composed.commit.journal.clone_from(&file.journal);
-        let new = NewInstance {
-            instance_id: &file.instance_id,
-            owner: &owner,
-            claims: &claims,
-        };
-        Ok(
-            match self.store().create(tenant, &new, &composed.commit).await? {
-                Created::Done { lease, outbox } => {
-                    let head = Box::new(lease.head().clone());
-                    burst.lease = Some(lease);
-                    burst.after_commit(&transition, composed, outbox).await;
-                    Box::pin(burst.run_on(transition)).await?;
-                    ImportOutcome::Imported(head)
+        let (committed, composed) = burst.write(composed).await?;
+        Ok(match committed {
+            Committed::Done(keys) => {
+                let head = Box::new(burst.loaded()?.head().clone());
+                burst.after_commit(&transition, composed, keys).await;
+                let (_, later) = Box::pin(burst.run_on(transition)).await?;
+                for work in later {
+                    work.await;
                 }
-                Created::NotUnique { holder, .. } => ImportOutcome::NotAllowed { holder },
-                Created::Busy { .. } | Created::Deleted => ImportOutcome::Busy,
-                Created::Exists(_) | Created::StimulusTaken | Created::Answered(_) => {
-                    ImportOutcome::Exists
-                }
-            },
-        )
+                ImportOutcome::Imported(head)
+            }
+            Committed::NotUnique { holder, .. } => ImportOutcome::NotAllowed { holder },
+            Committed::Fenced(_) | Committed::Deleted | Committed::Lost(None) => {
+                ImportOutcome::Busy
+            }
+            Committed::Lost(Some(_)) | Committed::StimulusTaken => ImportOutcome::Exists,
+        })
     }
 
     /// Reads a file and looks whether it fits in here.
@@ -264,18 +268,18 @@ impl Runtime {
             Ok(instance) => instance,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let former = match self.store().ground(tenant, &file.instance_id).await? {
-            Ground::Free(former) => Former {
-                commit: former.commit.max(file.commit),
-                ..former
+        let predecessor = match self.store().vacancy(tenant, &file.instance_id).await? {
+            Vacancy::Free(predecessor) => Predecessor {
+                commit: predecessor.commit.max(file.commit),
+                ..predecessor
             },
-            Ground::Taken => return Ok(Err(ImportOutcome::Exists)),
-            Ground::Busy => return Ok(Err(ImportOutcome::Busy)),
+            Vacancy::Taken => return Ok(Err(ImportOutcome::Exists)),
+            Vacancy::Busy => return Ok(Err(ImportOutcome::Busy)),
         };
         Ok(Ok(Arrival {
             instance,
             runnable,
-            former,
+            predecessor,
             pin,
         }))
     }
@@ -285,7 +289,7 @@ impl Runtime {
 struct Arrival {
     instance: Instance,
     runnable: Runnable,
-    former: Former,
+    predecessor: Predecessor,
     pin: Pin,
 }
 
@@ -379,12 +383,11 @@ fn back(instance: Instance) -> Transition {
 
 impl Composed {
     /// Makes it the first commit of an instance that was here or elsewhere before.
-    fn bring_back(&mut self, goes_on: Option<Message>, former: Former) -> Result<(), RuntimeError> {
+    fn bring_back(&mut self, goes_on: Option<Message>) -> Result<(), RuntimeError> {
         // That it waits or has ended was told when it came to that.
         self.messages
             .retain(|message| !matches!(message.task, Task::Tell { .. }));
         self.messages.extend(goes_on);
-        self.commit.former = Some(former);
         let effects: Result<Vec<_>, _> = self.messages.iter().map(Message::effect).collect();
         self.commit.effects = effects?;
         Ok(())

@@ -30,13 +30,16 @@ pub struct Message {
     /// How many messages led to this one without anybody having waited in between.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hops: u32,
+    /// How often it was put back because it had to wait for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delays: u32,
     /// What to do.
     pub task: Task,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it in so")]
-fn is_zero(hops: &u32) -> bool {
-    *hops == 0
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What to do.
@@ -54,12 +57,7 @@ pub enum Task {
         #[serde(default)]
         made_way: bool,
     },
-    /// Schedule a timer.
-    Schedule {
-        /// The timer.
-        timer: Timer,
-    },
-    /// Fire a timer that is due already.
+    /// Fire a timer that is due.
     Fire {
         /// The timer.
         timer: Timer,
@@ -91,6 +89,13 @@ pub enum Task {
     Stimulate {
         /// The stimulus.
         stimulus: StimulusRequest,
+    },
+    /// Go on with a stimulus at a page of its recipients.
+    StimulateOn {
+        /// The stimulus.
+        stimulus: StimulusRequest,
+        /// Where the page begins.
+        cursor: String,
     },
     /// Ask an outside worker to do a task.
     RequestTask {
@@ -141,16 +146,14 @@ impl Task {
     /// Whether it is work that any node may do, rather than something that is handed on in one call.
     pub(crate) fn is_work(&self) -> bool {
         match self {
-            Self::Schedule { .. }
-            | Self::RequestTask { .. }
-            | Self::Tell { .. }
-            | Self::ScheduleTriggers(_) => false,
+            Self::RequestTask { .. } | Self::Tell { .. } | Self::ScheduleTriggers(_) => false,
             Self::Continue { .. }
             | Self::Fire { .. }
             | Self::Start { .. }
             | Self::StartChild { .. }
             | Self::Resume { .. }
             | Self::Stimulate { .. }
+            | Self::StimulateOn { .. }
             | Self::Cancel { .. }
             | Self::CallInBackground { .. }
             | Self::CleanDeleted { .. }
@@ -172,11 +175,11 @@ impl Task {
             | Self::StartChild { .. }
             | Self::Resume { .. }
             | Self::Stimulate { .. }
+            | Self::StimulateOn { .. }
             | Self::CallInBackground { .. }
             | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
-            Self::Schedule { .. }
-            | Self::RequestTask { .. }
+            Self::RequestTask { .. }
             | Self::Tell { .. }
             | Self::Cancel { .. }
             | Self::CleanDeleted { .. }
@@ -248,6 +251,7 @@ impl Message {
             id: id.into(),
             tenant,
             hops: 0,
+            delays: 0,
             task,
         }
     }

@@ -3,8 +3,8 @@
 
 use dormouse_store::outbox::OutboxKey;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
 
+use crate::beside::beside;
 use crate::deliver::Delivered;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
@@ -21,6 +21,14 @@ pub(crate) struct Parcel {
     pub(crate) messages: Vec<Message>,
     /// Timers that are not wanted any more. They would be no-ops, so nothing depends on it.
     pub(crate) forget: Vec<Timer>,
+}
+
+/// Messages that could not be delivered now.
+#[derive(Debug, Default)]
+pub(crate) struct Unsent {
+    pub(crate) messages: Vec<Message>,
+    /// Whether one of them failed, rather than had to wait for others.
+    pub(crate) has_failed: bool,
 }
 
 impl Parcel {
@@ -43,41 +51,53 @@ impl Runtime {
                 return;
             }
             let left = runtime.send_all(parcel.messages).await;
-            if let Err(cause) = runtime.tidy(&parcel.keys, left).await {
+            if let Err(cause) = runtime.tidy(&parcel.keys, left.messages).await {
                 tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
             }
         })
     }
 
-    /// Delivers messages beside each other; answers those that are left.
-    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Vec<Message> {
-        let count = messages.len();
-        let mut each = Vec::with_capacity(count);
-        for message in messages {
-            each.push(self.send_or_keep(message).boxed());
-        }
-        let left: Vec<Option<Message>> = stream::iter(each)
-            .buffer_unordered(self.config().deliveries_parallel_max.max(1))
-            .collect()
-            .await;
-        let left: Vec<Message> = left.into_iter().flatten().collect();
-        let delivered = i64::try_from(count - left.len()).unwrap_or(i64::MAX);
-        self.record(Metric::OutboxDelivered, delivered);
-        left
+    /// Sets timers that lie outside the table, beside each other.
+    pub(crate) async fn schedule_all(&self, timers: &[Timer]) -> Result<(), RuntimeError> {
+        let scheduler = &self.ports().scheduler;
+        let most = self.config().deliveries_parallel_max;
+        let set = beside(timers, most, |timer| scheduler.schedule(timer)).await;
+        let set: Result<Vec<()>, _> = set.into_iter().collect();
+        set.map(drop).map_err(RuntimeError::Scheduler)
     }
 
-    /// Delivers a message, and answers it if it is left.
-    async fn send_or_keep(&self, message: Message) -> Option<Message> {
+    /// Delivers messages beside each other; answers those that are left.
+    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Unsent {
+        let count = messages.len();
+        // Made one by one as there is room for them: a commit may have ten thousand effects.
+        let most = self.config().deliveries_parallel_max;
+        let left = beside(messages, most, |message| {
+            Box::pin(self.send_or_keep(message))
+        })
+        .await;
+        let mut unsent = Unsent::default();
+        for (message, has_failed) in left.into_iter().flatten() {
+            unsent.messages.push(message);
+            unsent.has_failed |= has_failed;
+        }
+        let delivered = i64::try_from(count - unsent.messages.len()).unwrap_or(i64::MAX);
+        self.record(Metric::OutboxDelivered, delivered);
+        unsent
+    }
+
+    /// Delivers a message, and answers it if it is left, and whether that counts as a failed attempt.
+    async fn send_or_keep(&self, message: Message) -> Option<(Message, bool)> {
         match self.send(&message).await {
             Ok(Delivered::Done) => None,
-            Ok(Delivered::Later | Delivered::Paused) => Some(message),
+            Ok(Delivered::Later | Delivered::Paused) => Some((message, false)),
+            Ok(Delivered::Missing) => Some((message, true)),
             Ok(Delivered::Never(reason)) => match self.give_up(&message, reason).await {
                 Ok(()) => None,
-                Err(_) => Some(message),
+                Err(_) => Some((message, true)),
             },
             Err(cause) => {
                 tracing::warn!(id = message.id, cause = %cause, "a delivery failed and is tried again later");
-                Some(message)
+                Some((message, true))
             }
         }
     }
@@ -135,7 +155,7 @@ impl Runtime {
             (_, true) => self.delete_rows(keys).await?,
             ([key], false) => {
                 let left: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
-                self.store().keep_outbox(key, &left?).await?;
+                self.store().keep_outbox(key, &left?, true).await?;
             }
             // Which row has what is not known here, so all of it is delivered again.
             (_, false) => {}

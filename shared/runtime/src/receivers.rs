@@ -1,99 +1,121 @@
-//! Who receives a stimulus: whoever it triggers, and whoever waits for it. Those who wait are noted before the first
-//! of them has it, because afterwards nothing tells that they have waited.
+//! Recipients of a stimulus: what it triggers, and what waits for it. Those that wait are noted before the first of them
+//! has it, because afterwards nothing tells that they have waited.
 
 use dormouse_store::Tenant;
-use dormouse_store::addressees::{Addressees, Earlier, Standing};
 use dormouse_store::bookmark::BookmarkRow;
+use dormouse_store::recipients::{Earlier, Recipients, Standing};
+use dormouse_store::stimuli::Waiting;
 use dormouse_store::trigger::TriggerRow;
 
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
 
+/// Rows of bookmarks read at once: as many as are noted.
+const PAGE: u32 = 100;
+
 /// What was found under the hash of a stimulus.
 pub(crate) enum Found {
-    /// It is kept, from an earlier delivery: then it has one receiver only.
-    Kept,
-    /// It was kept, and somebody has taken it.
+    /// It is queued, by an earlier delivery: then it has one recipient only.
+    Queued,
+    /// It was queued, and somebody has taken it.
     Taken,
     /// These are to have it.
     Receivers(Receivers),
 }
 
-/// Who is to have a stimulus.
+/// Those who are to have a stimulus.
 #[derive(Default)]
 pub(crate) struct Receivers {
     pub(crate) triggers: Vec<TriggerRow>,
+    /// The first page of bookmarks.
     pub(crate) bookmarks: Vec<BookmarkRow>,
-    /// Those for whom it is, and whose bookmarks are not there any more.
+    /// Where the next page begins.
+    pub(crate) cursor: Option<String>,
+    /// Recipients of an earlier delivery whose bookmarks are not there any more.
     pub(crate) before: Vec<(String, String)>,
 }
 
-/// How those stand who were addressed before.
+/// How the recipients of an earlier delivery stand.
 #[derive(Default)]
 pub(crate) struct Before {
     /// The instances that have had it.
     pub(crate) seen: Vec<String>,
-    /// That somebody may be handing it over right now: one of them still waits.
+    /// One of them still waits: somebody may be handing it over right now.
     pub(crate) failure: Option<RuntimeError>,
 }
 
 impl Runtime {
-    /// Looks for the receivers of a stimulus. A query for each 1,000 of them; a write where somebody waits.
+    /// One page of the bookmarks that wait for a stimulus.
+    pub(crate) async fn page_of(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        cursor: Option<String>,
+    ) -> Result<Waiting, RuntimeError> {
+        let correlation_id = stimulus.correlation_id.as_deref();
+        let hash = (stimulus.hash.as_str(), correlation_id);
+        Ok(self.store().waiting(tenant, hash, PAGE, cursor).await?)
+    }
+
+    /// Looks for the recipients of a stimulus. Two queries, and a write where somebody waits.
     pub(crate) async fn receivers(
         &self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<Found, RuntimeError> {
         let mut found = Receivers::default();
-        let mut cursor = None;
+        if !stimulus.is_targeted() {
+            found.triggers = self.store().triggers(tenant, &stimulus.hash).await?;
+        }
         loop {
-            let page = self.store().stimuli(tenant, &stimulus.hash, cursor).await?;
-            if page.queued.iter().any(|kept| kept.id == stimulus.id) {
-                return Ok(Found::Kept);
-            }
-            if !stimulus.is_targeted() {
-                found.triggers.extend(page.triggers);
-            }
+            let page = self.page_of(tenant, stimulus, found.cursor.take()).await?;
             let bookmarks = page.bookmarks.into_iter();
             found
                 .bookmarks
                 .extend(bookmarks.filter(|row| stimulus.is_for(row)));
-            cursor = page.cursor;
-            if cursor.is_none() {
+            found.cursor = page.cursor;
+            if found.cursor.is_none() || !found.bookmarks.is_empty() {
                 break;
             }
         }
-        if found.bookmarks.is_empty() {
-            return Ok(Found::Receivers(found));
-        }
-        let (stimulus, now) = ((stimulus.hash.as_str(), stimulus.id.as_str()), self.now().0);
-        let addressees = Addressees::of(&found.bookmarks);
+        let (key, now) = ((stimulus.hash.as_str(), stimulus.id.as_str()), self.now().0);
         let store = self.store();
-        match store.address(tenant, stimulus, &addressees, now).await? {
+        let earlier = if !found.bookmarks.is_empty() {
+            let mut recipients = Recipients::of(&found.bookmarks);
+            recipients.has_more |= found.cursor.is_some();
+            store.note_recipients(tenant, key, &recipients, now).await?
+        } else if !found.triggers.is_empty() {
+            // One that is queued was for nobody when it came, so it starts nothing now.
+            store.earlier(tenant, key).await?
+        } else {
+            Earlier::None
+        };
+        match earlier {
             Earlier::None => {}
             // By a delivery that looked before they waited.
-            Earlier::Queued => return Ok(Found::Kept),
+            Earlier::Queued => return Ok(Found::Queued),
             Earlier::Taken => return Ok(Found::Taken),
-            Earlier::AddressedTo(first) => {
+            Earlier::SentTo(first) => {
                 found.before = owned(first.besides(&found.bookmarks));
-                found
-                    .bookmarks
-                    .retain(|row| first.has_more || first.has(row));
+                if !first.has_more {
+                    found.bookmarks.retain(|row| first.has(row));
+                    found.cursor = None;
+                }
             }
         }
         Ok(Found::Receivers(found))
     }
 
-    /// How those stand for whom a stimulus was before. A read or two for each.
+    /// How the recipients of an earlier delivery stand. A read or two for each.
     pub(crate) async fn before(
         &self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
-        addressed: &[(String, String)],
+        recipients: &[(String, String)],
     ) -> Result<Before, RuntimeError> {
         let mut before = Before::default();
-        for (instance, bookmark) in addressed {
+        for (instance, bookmark) in recipients {
             let at = (instance.as_str(), bookmark.as_str());
             match self.store().standing(tenant, at, &stimulus.id).await? {
                 Standing::Seen => before.seen.push(instance.clone()),
@@ -110,7 +132,7 @@ impl Runtime {
     }
 }
 
-/// Texts that are kept.
+/// Texts of one's own.
 pub(crate) fn owned<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
     all.map(|(one, other)| (one.to_owned(), other.to_owned()))
         .collect()

@@ -6,13 +6,13 @@ use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
-use crate::advance::Waking;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
 use crate::parcel::Parcel;
 use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
+use crate::wake::WakeRequest;
 
 impl Runtime {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.
@@ -38,7 +38,7 @@ impl Runtime {
             Letter::Stimulus { stimulus, .. } => {
                 let stimulus = StimulusRequest {
                     at: self.now(),
-                    ..StimulusRequest::of_kept(stimulus)?
+                    ..StimulusRequest::of_queued(stimulus)?
                 };
                 let task = Task::Stimulate { stimulus };
                 vec![Message::new(format!("replay/{id}"), tenant.clone(), task)]
@@ -91,8 +91,8 @@ impl Runtime {
             kind: "GivenUp".into(),
             message: format!("the workflow was stopped: {reason}"),
         };
-        let waking = Waking::new(instance.as_str(), stimulus);
-        self.advance(tenant, waking).await.map(drop)
+        let request = WakeRequest::new(instance.as_str(), stimulus);
+        self.advance(tenant, request).await.map(drop)
     }
 
     /// Makes a dead letter of a message whose text nobody can read.

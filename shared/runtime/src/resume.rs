@@ -1,15 +1,18 @@
-//! Resuming an instance at a bookmark: two calls to the table; a duplicate costs one.
+//! Resuming an instance at a bookmark: two calls to the table, of which one is a read; a duplicate costs the read.
+
+use std::sync::Arc;
 
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::instance::InstanceHead;
+use dormouse_store::stamp::Stamp;
 use serde_json::{Map, Value};
 
-use crate::advance::Waking;
-use crate::burst::Cause;
 use crate::error::RuntimeError;
 use crate::report::BurstReport;
 use crate::runtime::Runtime;
+use crate::target::Target;
+use crate::wake::{WakeRequest, outcome};
 
 /// What to resume.
 #[derive(Debug, Clone)]
@@ -18,8 +21,9 @@ pub struct ResumeRequest {
     pub instance_id: String,
     /// The bookmark. `None`: whatever an interrupted burst left to do.
     pub bookmark_id: Option<String>,
-    /// The commit that opened the bookmark, where it is known; else 0.
-    pub commit: u64,
+    /// The commit that opened the bookmark, where a row of it was found. The bookmark of another attempt under the same id
+    /// is another one.
+    pub stamp: Option<Stamp>,
     /// What the activity receives, by name.
     pub input: Map<String, Value>,
     /// Whether an HTTP request waits for what the workflow answers.
@@ -49,7 +53,7 @@ impl ResumeRequest {
         Self {
             instance_id: instance_id.into(),
             bookmark_id: None,
-            commit: 0,
+            stamp: None,
             input: Map::new(),
             has_http_request: false,
             event_id: None,
@@ -58,17 +62,17 @@ impl ResumeRequest {
 }
 
 /// What became of a resume.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum ResumeOutcome {
     /// It went on, and waits or has ended now.
-    Resumed(Box<BurstReport>),
+    Resumed(Arc<BurstReport>),
     /// Somebody resumed it before, or there never was such a bookmark: it is not open. Or there was nothing to go
     /// on with. Nothing happened.
     BookmarkGone(Box<InstanceHead>),
     /// The instance has taken this event before. Nothing happened.
     Seen(Box<InstanceHead>),
     /// The bookmark is not open yet: the commit that opens it is not visible. Try again later, do not drop it.
-    NotYet(Box<InstanceHead>),
+    NotYet,
     /// The instance has ended.
     Ended(Box<InstanceHead>),
     /// The instance was deleted.
@@ -97,15 +101,19 @@ impl Runtime {
             },
             None => Stimulus::Continue,
         };
-        let waking = Waking {
-            bookmark: request.bookmark_id.map(|id| (id, request.commit)),
-            cause: Cause {
-                event_id: request.event_id,
-                ..Cause::default()
+        let target = match request.bookmark_id {
+            Some(id) => Target::Bookmark {
+                id,
+                stamp: request.stamp,
+                stimulus,
             },
-            has_http_request: request.has_http_request,
-            ..Waking::new(request.instance_id, stimulus)
+            None => Target::Instance(stimulus),
         };
-        Ok(self.advance(tenant, waking).await?.outcome())
+        let request = WakeRequest {
+            event_id: request.event_id,
+            has_http_request: request.has_http_request,
+            ..WakeRequest::to(request.instance_id, target)
+        };
+        Ok(outcome(self.advance(tenant, request).await?))
     }
 }

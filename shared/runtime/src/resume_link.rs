@@ -131,8 +131,9 @@ impl Runtime {
         }
         let tenant = link.tenant()?;
         let head = self.store().instance(&tenant, &link.instance_id).await?;
-        let is_open = head
-            .is_some_and(|head| !head.summary.ended && head.bookmarks.contains(&link.bookmark_id));
+        let is_open = head.is_some_and(|head| {
+            !head.summary.ended && head.bookmarks.contains_key(&link.bookmark_id)
+        });
         Ok(is_open.then_some(link))
     }
 
@@ -202,7 +203,7 @@ impl Runtime {
         };
         let is_ours = match self.resume(&tenant, resume).await? {
             ResumeOutcome::Resumed(_) => true,
-            ResumeOutcome::NotYet(_)
+            ResumeOutcome::NotYet
             | ResumeOutcome::Seen(_)
             | ResumeOutcome::BookmarkGone(_)
             | ResumeOutcome::Ended(_) => {

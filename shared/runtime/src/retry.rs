@@ -3,10 +3,10 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
-use crate::advance::Waking;
 use crate::alter::AlterOutcome;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+use crate::wake::WakeRequest;
 
 impl Runtime {
     /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is
@@ -22,10 +22,10 @@ impl Runtime {
         activity_ids: Vec<String>,
     ) -> Result<AlterOutcome, RuntimeError> {
         self.refuse_while_paused()?;
-        let waking = Waking {
+        let request = WakeRequest {
             reopens: true,
-            ..Waking::new(instance_id, Stimulus::Retry { activity_ids })
+            ..WakeRequest::new(instance_id, Stimulus::Retry { activity_ids })
         };
-        Ok(self.advance(tenant, waking).await?.into())
+        Ok(self.advance(tenant, request).await?.into())
     }
 }

@@ -1,7 +1,8 @@
 //! The `Runtime`: the store, the ports, and the use cases on them. Each use case is in the file of its name.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dormouse_engine::id::hex;
 use dormouse_engine::step::Environment;
@@ -13,6 +14,7 @@ use dormouse_store::{Store, Tenant};
 use crate::cache::Cache;
 use crate::config::RuntimeConfig;
 use crate::event_link::EventLinkKey;
+use crate::inbox::Inboxes;
 use crate::invocation::Invocation;
 use crate::pause::KnownPause;
 use crate::port::{DefinitionChanged, Measure, Metric, Ports};
@@ -37,6 +39,11 @@ struct Inner {
     bursts: AtomicU64,
     audited: AtomicU64,
     has_swept: AtomicBool,
+    /// Sweeps of this node so far: each begins at another shard.
+    sweeps: AtomicU64,
+    /// Where the next sweep goes on in the queued stimuli of each shard.
+    queue_cursors: Mutex<BTreeMap<u16, String>>,
+    inboxes: Inboxes,
     event_link_key: OnceLock<EventLinkKey>,
     pause: KnownPause,
 }
@@ -56,6 +63,9 @@ impl Runtime {
             bursts: AtomicU64::new(0),
             audited: AtomicU64::new(0),
             has_swept: AtomicBool::new(false),
+            sweeps: AtomicU64::new(0),
+            queue_cursors: Mutex::default(),
+            inboxes: Inboxes::default(),
             event_link_key: OnceLock::new(),
             pause: KnownPause::default(),
             store,
@@ -176,6 +186,31 @@ impl Runtime {
     /// A number for a record, greater than the one before.
     pub(crate) fn next_audited(&self) -> u64 {
         self.inner.audited.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The inboxes of the instances that this node works on.
+    pub(crate) fn inboxes(&self) -> &Inboxes {
+        &self.inner.inboxes
+    }
+
+    /// The number of the sweep that begins.
+    pub(crate) fn next_sweep(&self) -> u64 {
+        self.inner.sweeps.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn queue_cursor(&self, shard: u16) -> Option<String> {
+        let cursors = self.inner.queue_cursors.lock();
+        let cursors = cursors.unwrap_or_else(PoisonError::into_inner);
+        cursors.get(&shard).cloned()
+    }
+
+    pub(crate) fn set_queue_cursor(&self, shard: u16, cursor: Option<String>) {
+        let cursors = self.inner.queue_cursors.lock();
+        let mut cursors = cursors.unwrap_or_else(PoisonError::into_inner);
+        match cursor {
+            Some(cursor) => cursors.insert(shard, cursor),
+            None => cursors.remove(&shard),
+        };
     }
 
     pub(crate) fn is_first_sweep(&self) -> bool {

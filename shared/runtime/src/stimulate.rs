@@ -1,28 +1,23 @@
-//! Delivering a stimulus: starting whom it triggers, resuming who waits for it, and keeping it where nobody does.
+//! Delivering a stimulus: starting what it triggers, resuming what waits for it, and queueing it where nothing does.
+//!
+//! A page of recipients is reached at a time. Where there is a queue, the pages after the first are handed on by
+//! message, so memory and time of one delivery do not depend on how many recipients there are.
 
 use dormouse_engine::activity::event::{EVENT, hashed};
 use dormouse_engine::graph::stimulus_hash;
-use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::addressees::Earlier;
 use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::commit::Consumed;
-use dormouse_store::trigger::TriggerRow;
-use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use dormouse_store::recipients::Earlier;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::advance::Waking;
-use crate::burst::Cause;
-use crate::definition_handle::DefinitionHandle;
-use crate::derived_id::derived_id;
 use crate::error::RuntimeError;
-use crate::receivers::{Found, Receivers, owned};
-use crate::resume::ResumeOutcome;
+use crate::reach::Delivery;
+use crate::receivers::{Found, owned};
 use crate::runtime::Runtime;
-use crate::start::{StartOutcome, StartRequest};
+use crate::target::{Matching, Target};
+use crate::wake::WakeRequest;
 
 /// A stimulus and whom it is for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +39,7 @@ pub struct StimulusRequest {
     pub activity_instance_id: Option<String>,
     /// When it came.
     pub at: Timestamp,
-    /// How long it is kept if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
+    /// How long it is queued if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
     pub kept_ms: Option<i64>,
 }
 
@@ -66,15 +61,36 @@ impl StimulusRequest {
     }
 }
 
-/// What became of a stimulus.
+/// Outcome of delivering a stimulus.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StimulusOutcome {
     /// The instances that it started, those of an earlier delivery of it included.
     pub started: Vec<String>,
-    /// The instances that it resumed.
+    /// The instances that it resumed: the first [`NAMED_MAX`] of them.
     pub resumed: Vec<String>,
-    /// Whether it is kept for a bookmark that may come.
+    /// How many instances it reached.
+    pub reached: u64,
+    /// Whether it is queued for a bookmark that may come.
     pub kept: bool,
+}
+
+/// At most so many instances are named in an outcome.
+pub const NAMED_MAX: usize = 1_000;
+
+impl StimulusOutcome {
+    pub(crate) fn resumed(&mut self, instance_id: String) {
+        self.reached += 1;
+        if self.resumed.len() < NAMED_MAX {
+            self.resumed.push(instance_id);
+        }
+    }
+
+    pub(crate) fn started(&mut self, instance_id: String) {
+        self.reached += 1;
+        if self.started.len() < NAMED_MAX {
+            self.started.push(instance_id);
+        }
+    }
 }
 
 /// The hash of an event of a name.
@@ -84,25 +100,6 @@ pub(crate) fn event_hash(name: &str) -> String {
 
 /// How often triggers are looked for again because a publish came in between.
 const LOOKS_MAX: u32 = 5;
-
-/// What became of those that one look has found.
-#[derive(Default)]
-struct Delivery {
-    outcome: StimulusOutcome,
-    /// A trigger was published anew meanwhile.
-    is_stale: bool,
-    /// Receivers that could not be reached now.
-    failure: Option<RuntimeError>,
-}
-
-/// What became of one receiver.
-enum Reached {
-    Started(String),
-    Resumed(String),
-    Stale,
-    Nobody,
-    Failed(RuntimeError),
-}
 
 impl Runtime {
     /// Delivers a stimulus. Only [`Self::publish_event`] promises that a crash does not lose it.
@@ -116,158 +113,77 @@ impl Runtime {
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
         self.refuse_while_paused()?;
-        let mut looks = 1;
-        let delivery = loop {
-            let receivers = match self.receivers(tenant, stimulus).await? {
-                Found::Kept => return self.deliver_kept(tenant, stimulus).await,
-                Found::Taken => return Ok(StimulusOutcome::default()),
-                Found::Receivers(receivers) => receivers,
-            };
-            let delivery = self.reach_all(tenant, stimulus, receivers).await?;
-            if !delivery.is_stale || looks == LOOKS_MAX {
-                break delivery;
+        let delivery = match &stimulus.instance_id {
+            Some(instance) => self.reach_only(tenant, stimulus, instance).await?,
+            None => {
+                let mut looks = 1;
+                loop {
+                    let receivers = match self.receivers(tenant, stimulus).await? {
+                        Found::Queued => return self.deliver_queued(tenant, stimulus).await,
+                        Found::Taken => return Ok(StimulusOutcome::default()),
+                        Found::Receivers(receivers) => receivers,
+                    };
+                    let delivery = self.reach_all(tenant, stimulus, receivers).await?;
+                    if !delivery.is_stale || looks == LOOKS_MAX {
+                        break delivery;
+                    }
+                    looks += 1;
+                }
             }
-            looks += 1;
         };
         if let Some(failure) = delivery.failure {
             return Err(failure);
         }
         let outcome = delivery.outcome;
         let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
-        let has_receivers = !outcome.started.is_empty() || !outcome.resumed.is_empty();
-        if has_receivers || kept_ms <= 0 {
+        if outcome.reached > 0 || kept_ms <= 0 {
             return Ok(outcome);
         }
-        self.keep(tenant, stimulus, kept_ms).await
+        self.enqueue(tenant, stimulus, kept_ms).await
     }
 
-    /// Keeps a stimulus that nobody has received for whoever comes, unless somebody has had it before.
-    async fn keep(
+    /// Goes on with a delivery at a page of its recipients.
+    pub(crate) async fn stimulate_on(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        cursor: String,
+    ) -> Result<(), RuntimeError> {
+        self.refuse_while_paused()?;
+        let mut delivery = Delivery::default();
+        self.reach_pages(tenant, stimulus, Some(cursor), &mut delivery)
+            .await?;
+        delivery.failure.map_or(Ok(()), Err)
+    }
+
+    /// Queues a stimulus that nothing has received, unless somebody has had it before.
+    async fn enqueue(
         &self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         kept_ms: i64,
     ) -> Result<StimulusOutcome, RuntimeError> {
-        let kept = stimulus.keep(kept_ms, self.now())?;
+        let queued = stimulus.queued(kept_ms, self.now())?;
         let store = self.store();
-        let earlier = store.queue_stimulus(tenant, &kept, None).await?;
-        if let Earlier::AddressedTo(addressees) = earlier {
-            let addressed = owned(addressees.besides(&[]));
-            let before = self.before(tenant, stimulus, &addressed).await?;
+        let earlier = store.queue_stimulus(tenant, &queued, None).await?;
+        if let Earlier::SentTo(recipients) = earlier {
+            let before = owned(recipients.besides(&[]));
+            let before = self.before(tenant, stimulus, &before).await?;
             if !before.seen.is_empty() {
-                return Ok(StimulusOutcome {
-                    resumed: before.seen,
-                    ..StimulusOutcome::default()
-                });
+                let mut outcome = StimulusOutcome::default();
+                before.seen.into_iter().for_each(|id| outcome.resumed(id));
+                return Ok(outcome);
             }
             if let Some(failure) = before.failure {
                 return Err(failure);
             }
             // They had other reasons not to wait any more.
             store
-                .queue_stimulus(tenant, &kept, Some(&addressees))
+                .queue_stimulus(tenant, &queued, Some(&recipients))
                 .await?;
         }
-        // A bookmark may have been opened since the look, by a commit that looked before this was kept.
-        self.deliver_kept(tenant, stimulus).await
-    }
-
-    /// Reaches those who are to have a stimulus.
-    async fn reach_all(
-        &self,
-        tenant: &Tenant,
-        stimulus: &StimulusRequest,
-        receivers: Receivers,
-    ) -> Result<Delivery, RuntimeError> {
-        let before = self.before(tenant, stimulus, &receivers.before).await?;
-        let mut delivery = Delivery {
-            failure: before.failure,
-            ..Delivery::default()
-        };
-        delivery.outcome.resumed = before.seen;
-        let mut all: Vec<BoxFuture<'_, Reached>> = Vec::new();
-        for row in &receivers.triggers {
-            all.push(self.reach_trigger(tenant, stimulus, row).boxed());
-        }
-        for row in &receivers.bookmarks {
-            all.push(self.reach_bookmark(tenant, stimulus, row).boxed());
-        }
-        let reached: Vec<_> = stream::iter(all)
-            .buffer_unordered(self.config().deliveries_parallel_max.max(1))
-            .collect()
-            .await;
-        for one in reached {
-            match one {
-                Reached::Started(id) => delivery.outcome.started.push(id),
-                Reached::Resumed(id) => delivery.outcome.resumed.push(id),
-                Reached::Stale => delivery.is_stale = true,
-                Reached::Nobody => {}
-                Reached::Failed(error) => delivery.failure = Some(error),
-            }
-        }
-        Ok(delivery)
-    }
-
-    async fn reach_trigger(
-        &self,
-        tenant: &Tenant,
-        stimulus: &StimulusRequest,
-        row: &TriggerRow,
-    ) -> Reached {
-        let activity_id = &row.trigger.activity_id;
-        let id = derived_id(
-            "event",
-            &[
-                tenant.as_str(),
-                &stimulus.id,
-                &row.definition_id,
-                activity_id,
-            ],
-        );
-        let request = StartRequest {
-            instance_id: Some(id),
-            input: stimulus.input.clone(),
-            correlation_id: stimulus.correlation_id.clone(),
-            trigger_activity_id: Some(activity_id.clone()),
-            trigger_generation: Some(row.generation),
-            ..StartRequest::new(DefinitionHandle::published(&row.definition_id))
-        };
-        match self.start(tenant, request).await {
-            Ok(StartOutcome::Started(report)) => Reached::Started(report.instance.id.to_string()),
-            Ok(StartOutcome::AlreadyStarted(head)) => Reached::Started(head.instance_id),
-            Ok(StartOutcome::Deleted { instance_id }) => Reached::Started(instance_id),
-            Ok(StartOutcome::Stale) => Reached::Stale,
-            Ok(StartOutcome::NotAllowed { .. } | StartOutcome::NotFound) => Reached::Nobody,
-            Err(error) => Reached::Failed(error),
-        }
-    }
-
-    async fn reach_bookmark(
-        &self,
-        tenant: &Tenant,
-        stimulus: &StimulusRequest,
-        row: &BookmarkRow,
-    ) -> Reached {
-        let waking = stimulus.waking(row, None);
-        match self.advance(tenant, waking).await {
-            Ok(advanced) => match advanced.outcome() {
-                ResumeOutcome::Resumed(report) => Reached::Resumed(report.instance.id.to_string()),
-                ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id),
-                // One that opens soon looks for what is kept when it does.
-                ResumeOutcome::NotYet(_) => Reached::Nobody,
-                ResumeOutcome::BookmarkGone(_)
-                | ResumeOutcome::Ended(_)
-                | ResumeOutcome::Deleted
-                | ResumeOutcome::NotFound => {
-                    // A row that leads nowhere was left by an interrupted write; the next sender need not ask.
-                    match self.store().forget_bookmark(tenant, row).await {
-                        Ok(()) => Reached::Nobody,
-                        Err(error) => Reached::Failed(error.into()),
-                    }
-                }
-            },
-            Err(error) => Reached::Failed(error),
-        }
+        // A bookmark may have been opened since the look, by a commit that looked before this was queued.
+        self.deliver_queued(tenant, stimulus).await
     }
 }
 
@@ -293,19 +209,29 @@ impl StimulusRequest {
             )
     }
 
-    /// What it does to a bookmark.
-    pub(crate) fn waking(&self, row: &BookmarkRow, consumed: Option<Consumed>) -> Waking {
-        let stimulus = Stimulus::Resume {
-            bookmark: row.bookmark_id.as_str().into(),
+    /// Request to wake whatever of an instance waits for it.
+    pub(crate) fn waking(&self, instance_id: &str) -> WakeRequest {
+        let matching = Matching {
+            hash: self.hash.clone(),
+            bookmark_id: self.bookmark_id.clone(),
+            correlation_id: self.correlation_id.clone(),
+            activity_instance_id: self.activity_instance_id.clone(),
             input: self.input.clone(),
+            stamp: None,
+            is_first_only: false,
         };
-        Waking {
-            cause: Cause {
-                event_id: Some(self.id.clone()),
-                consumed,
-                ..Cause::default()
-            },
-            ..Waking::new(&row.instance_id, stimulus).at(&row.bookmark_id, row.commit)
+        WakeRequest {
+            event_id: Some(self.id.clone()),
+            ..WakeRequest::to(instance_id, Target::Matching(Box::new(matching)))
         }
+    }
+
+    /// The same for an instance that was found by a row.
+    pub(crate) fn waking_at(&self, row: &BookmarkRow) -> WakeRequest {
+        let mut request = self.waking(&row.instance_id);
+        if let Target::Matching(matching) = &mut request.target {
+            matching.stamp = Some(row.stamp);
+        }
+        request
     }
 }

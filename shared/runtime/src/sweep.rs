@@ -1,19 +1,24 @@
 //! The sweep: delivers what a crash left, continues what was interrupted, gives up on what has expired.
 
+use dormouse_store::StoreError;
 use dormouse_store::dead_letter::{DeadLetter, Letter};
 use dormouse_store::outbox::OutboxRow;
+use dormouse_store::stamp::Verdict;
+use futures_util::future::BoxFuture;
 
+use crate::beside::beside;
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
+use crate::parcel::Unsent;
 use crate::port::Metric;
 use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
 
-/// Rows of the outbox read at once.
-const ROWS_A_PAGE: u32 = 100;
+/// So many shards are swept at the same time.
+const SHARDS_AT_ONCE: usize = 4;
 
-/// At most so many kept stimuli of a shard are looked at in one sweep.
-const KEPT_A_SWEEP: u32 = 1_000;
+/// An occurrence counts as forgotten by the scheduler so long after its time, in ms.
+const OVERDUE_MS: i64 = 5 * 60_000;
 
 /// How long a row rests after an attempt at it that failed, in ms: doubled with each more, up to this. Less than a
 /// minute, so that a sweep each minute finds it every time.
@@ -21,6 +26,9 @@ const REST_MS_MAX: i64 = 50_000;
 
 /// How long it rests after the first, in ms.
 const REST_MS: i64 = 5_000;
+
+/// At most so many queued stimuli become dead letters in one sweep.
+const EXPIRED_A_SWEEP: u32 = 1_000;
 
 /// Longer than any clock is wrong, in ms.
 const A_CENTURY_MS: i64 = 100 * 365 * 24 * 3_600_000;
@@ -34,9 +42,9 @@ pub struct SweepReport {
     pub left: u32,
     /// Rows of the outbox that became dead letters.
     pub given_up: u32,
-    /// Kept stimuli that found a bookmark.
+    /// Queued stimuli that found a bookmark.
     pub matched: u32,
-    /// Kept stimuli that expired and became dead letters.
+    /// Queued stimuli that expired and became dead letters.
     pub expired: u32,
     /// Ended instances that were removed because their time has come.
     pub removed: u32,
@@ -50,12 +58,25 @@ impl Runtime {
     ///
     /// [`RuntimeError`] if the table could not be read; a delivery that fails is counted and tried again.
     pub async fn sweep(&self) -> Result<SweepReport, RuntimeError> {
-        let mut report = SweepReport::default();
         let before = self.left_before();
-        for shard in 0..self.store().outbox_shards() {
-            self.sweep_shard(shard, before, &mut report).await?;
+        let shards = self.store().outbox_shards();
+        // Each sweep begins at another shard, so that none is always the last when time is short.
+        let first = u16::try_from(self.next_sweep() % u64::from(shards.max(1))).unwrap_or(0);
+        let order = (0..shards).map(|n| (first + n) % shards.max(1));
+        let sweep = |shard| Box::pin(self.sweep_shard(shard, before)) as BoxFuture<'_, _>;
+        let mut report = SweepReport::default();
+        let mut failure = None;
+        for shard in beside(order, SHARDS_AT_ONCE, sweep).await {
+            match shard {
+                Ok(shard) => report.add(shard),
+                // One shard that cannot be read does not keep the others from being swept.
+                Err(error) => failure = Some(error),
+            }
         }
-        self.sweep_kept(before, &mut report).await?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        self.sweep_queued(before, &mut report).await?;
         report.removed = self.remove_expired().await?;
         self.has_swept();
         self.record(Metric::Sweeps, 1);
@@ -72,26 +93,26 @@ impl Runtime {
         now.plus_ms(-self.config().redeliver_after_ms).0
     }
 
-    async fn sweep_shard(
-        &self,
-        shard: u16,
-        before: i64,
-        report: &mut SweepReport,
-    ) -> Result<(), RuntimeError> {
-        let mut cursor = None;
+    async fn sweep_shard(&self, shard: u16, before: i64) -> Result<SweepReport, RuntimeError> {
+        let mut report = SweepReport::default();
+        self.sweep_chains(shard).await?;
+        let most = self.config().swept_max;
+        let (mut tried, mut cursor) = (0, None);
         loop {
             let page = self
                 .store()
-                .list_outbox(shard, before, ROWS_A_PAGE, cursor)
+                .list_outbox(shard, before, most, cursor)
                 .await?;
             for row in page.rows {
-                if self.is_out_of_time() {
+                if self.is_out_of_time() || tried >= most {
                     report.left += 1;
-                    return Ok(());
+                    return Ok(report);
                 }
+                // One that rests after a failed attempt does not use up the budget of the others.
                 if row.is_held(self.now().0) {
                     continue;
                 }
+                tried += 1;
                 // One row that fails does not keep the others from being delivered.
                 match self.sweep_row(&row).await {
                     Ok(Swept::Delivered) => report.delivered += 1,
@@ -105,13 +126,61 @@ impl Runtime {
             }
             cursor = page.cursor;
             if cursor.is_none() {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Fires occurrences of recurring triggers whose time is long over: whatever should have fired them is lost.
+    async fn sweep_chains(&self, shard: u16) -> Result<(), RuntimeError> {
+        if self.is_paused() {
+            return Ok(());
+        }
+        let before_ms = self.now().0 - OVERDUE_MS;
+        let mut cursor = None;
+        loop {
+            let page = self
+                .store()
+                .overdue_occurrences(shard, before_ms, cursor)
+                .await?;
+            for link in page.links {
+                if self.is_out_of_time() {
+                    return Ok(());
+                }
+                let (tenant, definition) = (&link.tenant, &link.definition_id);
+                let Ok(occurrence) = serde_json::from_slice(&link.body) else {
+                    tracing::error!(%tenant, definition, "an occurrence that cannot be read is passed over");
+                    continue;
+                };
+                if let Err(cause) = self.fire_occurrence(tenant, &occurrence).await {
+                    tracing::warn!(%tenant, definition, cause = %cause, "an overdue occurrence is left for the next sweep");
+                }
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
                 return Ok(());
             }
         }
     }
 
+    /// Whether a row belongs to a commit that happened, or to none.
+    async fn judge_row(&self, row: &OutboxRow) -> Result<Verdict, RuntimeError> {
+        let Some(stamp) = &row.stamp else {
+            return Ok(Verdict::Committed);
+        };
+        self.settled(&row.tenant, &row.source, stamp).await
+    }
+
     async fn sweep_row(&self, row: &OutboxRow) -> Result<Swept, RuntimeError> {
         let most = self.config().delivery_attempts_max;
+        match self.judge_row(row).await? {
+            Verdict::Committed => {}
+            Verdict::Undecided => return Ok(Swept::Left),
+            Verdict::Lost => {
+                self.store().delete_outbox(&row.key).await?;
+                return Ok(Swept::Delivered);
+            }
+        }
         let decoded: Result<Vec<_>, _> = row
             .effects
             .iter()
@@ -137,17 +206,22 @@ impl Runtime {
             return self.bury(row, attempts, "it was tried too often").await;
         }
         let count = messages.len();
-        let left = self.send_all(messages).await;
+        let Unsent {
+            messages: left,
+            has_failed,
+        } = self.send_all(messages).await;
         if left.is_empty() {
             self.store().delete_outbox(&row.key).await?;
             return Ok(Swept::Delivered);
         }
-        if attempts >= most {
+        if has_failed && attempts >= most {
             return self.give_up_row(row, attempts, &left).await;
         }
-        if left.len() < count {
+        if left.len() < count || !has_failed {
             let effects: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
-            self.store().keep_outbox(&row.key, &effects?).await?;
+            self.store()
+                .keep_outbox(&row.key, &effects?, has_failed)
+                .await?;
         }
         Ok(Swept::Left)
     }
@@ -192,14 +266,14 @@ impl Runtime {
                 "{:013}-{}-{}",
                 row.at_ms,
                 row.source.replace('/', "-"),
-                row.commit
+                row.stamp.map_or(0, |stamp| stamp.commit)
             ),
             at_ms: self.now().0,
             reason: reason.to_owned(),
             attempts,
             letter: Letter::Effects {
                 source: row.source.clone(),
-                commit: row.commit,
+                commit: row.stamp.map_or(0, |stamp| stamp.commit),
                 effects: row.effects.clone(),
             },
         };
@@ -210,54 +284,96 @@ impl Runtime {
         Ok(Swept::GivenUp)
     }
 
-    /// Gives kept stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
-    async fn sweep_kept(&self, before: i64, report: &mut SweepReport) -> Result<(), RuntimeError> {
+    /// Gives queued stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
+    async fn sweep_queued(
+        &self,
+        before: i64,
+        report: &mut SweepReport,
+    ) -> Result<(), RuntimeError> {
         let now = self.now();
         if let Some(pause) = self.paused() {
-            // Nobody opens a bookmark that a kept stimulus waits for, so its time does not run out. What had expired
+            // Nobody opens a bookmark that a queued stimulus waits for, so its time does not run out. What had expired
             // before is given up on all the same.
             let before_ms = pause.since_ms.min(now.0);
-            self.expire_kept(before_ms, report).await?;
+            self.expire_queued(before_ms, report).await?;
             let kept_ms = self.config().event_ms;
             let (soon, anew) = (now.plus_ms(kept_ms / 2), now.plus_ms(kept_ms));
-            self.store().keep_stimuli(soon.0, anew.0).await?;
+            self.store().prolong_stimuli(soon.0, anew.0).await?;
             return Ok(());
         }
-        for (tenant, kept) in self.store().list_queued(KEPT_A_SWEEP).await? {
-            let is_young = kept.created_ms > before;
-            if self.is_out_of_time() {
-                break;
-            }
-            if is_young || kept.expires_ms <= now.0 {
-                continue;
-            }
-            let Ok(stimulus) = StimulusRequest::of_kept(kept) else {
-                continue;
-            };
-            match self.deliver_kept(&tenant, &stimulus).await {
-                Ok(outcome) if !outcome.kept => report.matched += 1,
-                Ok(_) => {}
-                Err(cause) => {
-                    tracing::debug!(id = stimulus.id, cause = %cause, "a kept stimulus is looked at again later");
-                }
-            }
+        for shard in 0..self.store().outbox_shards() {
+            self.sweep_queue(shard, before, report).await?;
         }
-        self.expire_kept(now.0, report).await
+        self.expire_queued(now.0, report).await
     }
 
-    /// Makes dead letters of kept stimuli that expired before a time.
-    async fn expire_kept(
+    /// Looks at some queued stimuli of a shard: the next ones in each sweep, so that a backlog does not make each sweep
+    /// longer. The first sweep of a process that has the table for itself looks at all.
+    async fn sweep_queue(
+        &self,
+        shard: u16,
+        before: i64,
+        report: &mut SweepReport,
+    ) -> Result<(), RuntimeError> {
+        let now = self.now();
+        let is_first = self.store().has_epoch() && self.is_first_sweep();
+        let mut cursor = self.queue_cursor(shard);
+        loop {
+            let most = self.config().swept_max;
+            let listed = self.store().list_queued(shard, most, cursor).await;
+            let (listed, next) = match listed {
+                // It is of an earlier state of the index.
+                Err(StoreError::BadCursor) => (Vec::new(), None),
+                listed => listed?,
+            };
+            for (tenant, queued) in listed {
+                let is_young = queued.created_ms > before;
+                if self.is_out_of_time() {
+                    return Ok(());
+                }
+                if is_young || queued.expires_ms <= now.0 {
+                    continue;
+                }
+                let Ok(stimulus) = StimulusRequest::of_queued(queued) else {
+                    continue;
+                };
+                match self.deliver_queued(&tenant, &stimulus).await {
+                    Ok(outcome) if !outcome.kept => report.matched += 1,
+                    Ok(_) => {}
+                    Err(cause) => {
+                        tracing::debug!(id = stimulus.id, cause = %cause, "a queued stimulus is looked at again later");
+                    }
+                }
+            }
+            self.set_queue_cursor(shard, next.clone());
+            cursor = next;
+            if !is_first || cursor.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes dead letters of queued stimuli that expired before a time.
+    async fn expire_queued(
         &self,
         before_ms: i64,
         report: &mut SweepReport,
     ) -> Result<(), RuntimeError> {
         let store = self.store();
-        report.expired = store.expire_stimuli(before_ms, KEPT_A_SWEEP).await?;
+        report.expired = store.expire_stimuli(before_ms, EXPIRED_A_SWEEP).await?;
         let expired = i64::from(report.expired);
         if expired > 0 {
             self.record(Metric::DeadLetters, expired);
         }
         Ok(())
+    }
+}
+
+impl SweepReport {
+    fn add(&mut self, shard: Self) {
+        self.delivered += shard.delivered;
+        self.left += shard.left;
+        self.given_up += shard.given_up;
     }
 }
 

@@ -4,6 +4,7 @@ use dormouse_engine::graph::Recurrence;
 use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
+use dormouse_store::stamp::Stamp;
 use serde::{Deserialize, Serialize};
 
 use crate::tenant_serde;
@@ -35,8 +36,9 @@ pub enum Wakes {
         instance: InstanceId,
         /// The bookmark.
         bookmark: BookmarkId,
-        /// The commit that opened it. A head that is behind has not seen it yet.
-        commit: u64,
+        /// The commit that opened it. `None`: it is not known, and the bookmark's id alone counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stamp: Option<Stamp>,
     },
     /// An occurrence of a recurring trigger.
     Occurrence(Occurrence),
@@ -94,8 +96,13 @@ impl Timer {
     pub fn id(&self) -> String {
         match &self.wakes {
             Wakes::Bookmark {
-                instance, bookmark, ..
-            } => format!("{instance}/{bookmark}"),
+                instance,
+                bookmark,
+                stamp,
+            } => {
+                let attempt = stamp.map_or(0, |stamp| stamp.attempt);
+                format!("{instance}/{bookmark}/{attempt:x}")
+            }
             Wakes::Occurrence(o) => format!(
                 "{}/{}/{}/{}",
                 o.definition_id, o.activity_id, o.generation, o.nominal.0

@@ -70,26 +70,19 @@ impl Runtime {
         compiled: &Runnable,
         hash: &str,
     ) -> Result<bool, RuntimeError> {
-        let mut cursor = None;
-        loop {
-            let page = self.store().stimuli(tenant, hash, cursor).await?;
-            let others = page
-                .triggers
-                .iter()
-                .filter(|row| row.definition_id != compiled.graph.definition_id);
-            for row in others {
-                let head = self
-                    .store()
-                    .definition_head(tenant, &row.definition_id)
-                    .await?;
-                if head.is_some_and(|head| row.is_of(&head)) {
-                    return Ok(true);
-                }
-            }
-            cursor = page.cursor;
-            if cursor.is_none() {
-                return Ok(false);
+        let rows = self.store().triggers(tenant, hash).await?;
+        let others = rows
+            .iter()
+            .filter(|row| row.definition_id != compiled.graph.definition_id);
+        for row in others {
+            let head = self
+                .store()
+                .definition_head(tenant, &row.definition_id)
+                .await?;
+            if head.is_some_and(|head| row.is_of(&head)) {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 }

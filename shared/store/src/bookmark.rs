@@ -1,13 +1,18 @@
-//! Bookmarks that are found by what they wait for: rows under the hash of their stimulus. Timers and links carry
-//! the instance's id themselves and have no row; that they are open is known by the head's set of open bookmarks.
+//! Bookmarks that are found by what they wait for: rows under the hash of their stimulus, in order of correlation id and
+//! instance, so that a stimulus reads no more rows than it has recipients. Timers and links carry the instance's id
+//! themselves and have no row.
+//!
+//! A row is put before its commit and proves nothing alone: the head's open bookmarks do.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::body;
 use crate::error::StoreError;
+use crate::instance::RowPlace;
 use crate::key_text::{part, plain};
-use crate::table::{Attributes, Item, Key};
+use crate::stamp::{self, Stamp};
+use crate::table::{Item, Key};
 use crate::tenant::Tenant;
 use crate::trigger::{stimulus_hash, stimulus_partition};
 
@@ -45,36 +50,70 @@ pub struct BookmarkRow {
     pub instance_id: String,
     /// The bookmark's id.
     pub bookmark_id: String,
-    /// The commit that opens it. Until the head has this number the bookmark is not open yet.
-    pub commit: u64,
+    /// The commit that opens it.
+    pub stamp: Stamp,
     /// What it waits for.
     pub found_by: FoundBy,
 }
 
-/// The key of a bookmark's row.
+/// What the sort keys of bookmarks begin with: all of a hash, or those with a correlation id.
+pub(crate) fn prefix(correlation_id: Option<&str>) -> Result<String, StoreError> {
+    Ok(match correlation_id {
+        None => "B#".to_owned(),
+        Some(id) => format!("B#{}#", part("a correlation id", id)?),
+    })
+}
+
+/// The key of a bookmark's row. No other attempt writes it.
 pub(crate) fn key(
     tenant: &Tenant,
-    hash: &str,
+    place: &RowPlace,
     instance: &str,
     bookmark: &str,
+    attempt: u64,
 ) -> Result<Key, StoreError> {
+    let correlation = match place.correlation_id.as_deref() {
+        None | Some("") => String::new(),
+        Some(id) => part("a correlation id", id)?,
+    };
     let instance = part("an instance id", instance)?;
     let bookmark = part("a bookmark id", bookmark)?;
     Ok(Key::new(
-        stimulus_partition(tenant, hash)?,
-        format!("B#{instance}#{bookmark}"),
+        stimulus_partition(tenant, &place.hash)?,
+        format!("B#{correlation}#{instance}#{bookmark}#{attempt:x}"),
     ))
 }
 
-pub(crate) fn attributes(found_by: &FoundBy, commit: u64) -> Result<Attributes, StoreError> {
+/// The row of a bookmark.
+pub(crate) fn item(
+    tenant: &Tenant,
+    instance: &str,
+    added: (&str, &FoundBy),
+    stamp: &Stamp,
+) -> Result<Item, StoreError> {
+    let (bookmark, found_by) = added;
     let mut attributes = body::attributes("bookmark", found_by)?;
-    attributes.insert("cn".into(), crate::instance::number(commit));
-    Ok(attributes)
+    let (name, value) = stamp::attributes(stamp)?;
+    attributes.insert(name, value);
+    Ok(Item {
+        key: key(tenant, &found_by.place(), instance, bookmark, stamp.attempt)?,
+        attributes,
+    })
+}
+
+impl FoundBy {
+    /// Where the row lies.
+    pub(crate) fn place(&self) -> RowPlace {
+        RowPlace {
+            hash: self.hash.clone(),
+            correlation_id: self.correlation_id.clone().filter(|id| !id.is_empty()),
+        }
+    }
 }
 
 pub(crate) fn from_item(item: &Item) -> Result<BookmarkRow, StoreError> {
     let what = "bookmark";
-    let mut parts = item.key.sort.split('#').skip(1);
+    let mut parts = item.key.sort.split('#').skip(2);
     let mut text = || {
         parts
             .next()
@@ -82,13 +121,12 @@ pub(crate) fn from_item(item: &Item) -> Result<BookmarkRow, StoreError> {
             .ok_or(StoreError::damaged(what))
     };
     let (instance_id, bookmark_id) = (text()?, text()?);
-    let commit = body::number(&item.attributes, "cn").ok_or(StoreError::damaged(what))?;
     let mut found_by: FoundBy = body::of_item(what, item)?;
     found_by.hash = stimulus_hash(what, &item.key.partition)?;
     Ok(BookmarkRow {
         instance_id,
         bookmark_id,
-        commit: commit.unsigned_abs(),
+        stamp: stamp::of_item(what, item)?,
         found_by,
     })
 }
@@ -99,28 +137,30 @@ mod tests {
 
     #[test]
     fn a_bookmark_comes_back() {
+        let tenant = Tenant::default();
         let found_by = FoundBy {
             hash: "AB#".into(),
-            correlation_id: Some("order 7".into()),
+            correlation_id: Some("c#1".into()),
             activity_instance_id: None,
-            payload: Bytes::from_static(b"{}"),
+            payload: Bytes::from_static(b"p"),
         };
-        let key = key(&Tenant::default(), "AB#", "i#1", "b").unwrap();
-        assert_eq!(key, Key::new("default/STIM#AB%23", "B#i%231#b"));
-        let row = from_item(&Item {
-            key,
-            attributes: attributes(&found_by, 4).unwrap(),
-        })
-        .unwrap();
-        let (instance_id, bookmark_id) = ("i#1".to_owned(), "b".to_owned());
+        let stamp = Stamp {
+            commit: 3,
+            fence: 1,
+            attempt: 0xab,
+            at_ms: 7,
+        };
+        let item = item(&tenant, "i#1", ("b", &found_by), &stamp).unwrap();
         assert_eq!(
-            row,
-            BookmarkRow {
-                instance_id,
-                bookmark_id,
-                commit: 4,
-                found_by
-            }
+            item.key,
+            Key::new("default/STIM#AB%23", "B#c%231#i%231#b#ab")
+        );
+        assert!(item.key.sort.starts_with(&prefix(Some("c#1")).unwrap()));
+        let row = from_item(&item).unwrap();
+        assert_eq!((row.stamp, &row.found_by), (stamp, &found_by));
+        assert_eq!(
+            (row.instance_id.as_str(), row.bookmark_id.as_str()),
+            ("i#1", "b")
         );
     }
 }

@@ -13,38 +13,62 @@ use crate::error::StoreError;
 pub(crate) struct Chunk {
     #[serde(rename = "c")]
     pub(crate) commit: u64,
-    #[serde(rename = "f")]
-    pub(crate) fence: u64,
+    /// The attempt that made the commit.
+    #[serde(rename = "a")]
+    pub(crate) attempt: u64,
     #[serde(rename = "t")]
     pub(crate) at_ms: i64,
     /// The number of the first line.
     #[serde(rename = "n")]
     pub(crate) first: u64,
-    #[serde(rename = "l")]
+    #[serde(rename = "l", skip_serializing_if = "Vec::is_empty")]
     pub(crate) lines: Vec<Bytes>,
+    /// How many lines it has, where they lie in items of the attempt's own because they are large.
+    #[serde(rename = "b", skip_serializing_if = "is_none")]
+    pub(crate) beside: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Chunk {
     /// The number after the last line's.
     pub(crate) fn end(&self) -> u64 {
-        self.first + self.lines.len() as u64
+        self.first + self.lines.len() as u64 + self.beside
+    }
+
+    /// The same commit without its lines, which lie beside.
+    pub(crate) fn stub(&self) -> Self {
+        Self {
+            lines: Vec::new(),
+            beside: self.lines.len() as u64,
+            ..self.clone()
+        }
+    }
+
+    /// About how many bytes its lines are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.len() + 5).sum()
     }
 
     /// The same lines as one or more chunks of at most about `bytes_max` bytes each.
     pub(crate) fn pieces(self, bytes_max: usize) -> Vec<Self> {
         let Self {
             commit,
-            fence,
+            attempt,
             at_ms,
             first,
             lines,
+            beside: _,
         } = self;
         let empty = |first| Self {
             commit,
-            fence,
+            attempt,
             at_ms,
             first,
             lines: Vec::new(),
+            beside: 0,
         };
         let mut pieces = Vec::new();
         let mut piece = empty(first);
@@ -98,20 +122,24 @@ mod tests {
         let lines = vec![Bytes::from_static(b"a"), Bytes::new()];
         let one = Chunk {
             commit: 1,
-            fence: 1,
+            attempt: 1,
             at_ms: 5,
             first: 0,
             lines,
+            beside: 0,
         };
         let two = Chunk {
             commit: 2,
-            fence: 3,
+            attempt: 3,
             at_ms: 6,
             first: 2,
             lines: Vec::new(),
+            beside: 3,
         };
         let frames: Bytes = [one.frame().unwrap(), two.frame().unwrap()].concat().into();
-        assert_eq!((one.end(), two.end()), (2, 2));
+        assert_eq!((one.end(), two.end()), (2, 5));
+        let stub = one.stub();
+        assert_eq!((stub.lines.len(), stub.beside, stub.end()), (0, 2, 2));
         let pieces = Chunk {
             lines: vec![Bytes::from_static(b"0123456789"); 5],
             ..one.clone()
@@ -124,9 +152,13 @@ mod tests {
                 .collect::<Vec<_>>(),
             [(0, 2), (2, 2), (4, 1)]
         );
+        let empty = Chunk {
+            beside: 0,
+            ..two.clone()
+        };
         assert_eq!(
-            two.clone().pieces(30).as_slice(),
-            std::slice::from_ref(&two)
+            empty.clone().pieces(30).as_slice(),
+            std::slice::from_ref(&empty)
         );
         assert_eq!(read(&frames).unwrap(), [one, two]);
         assert!(read(&frames.slice(..frames.len() - 1)).is_err());

@@ -7,9 +7,10 @@ use bytes::Bytes;
 use crate::body;
 use crate::bookmark;
 use crate::error::StoreError;
-use crate::instance::{self, HeadItem, Stored, head_key, number, wf_partition};
+use crate::instance::{self, HeadItem, RowPlace, Stored, head_key, number, wf_partition};
 use crate::outbox::{self, Effect, OutboxKey};
 use crate::send::refused_without_reason;
+use crate::stamp;
 use crate::state::StatePlace;
 use crate::store::Store;
 use crate::table::{
@@ -17,6 +18,9 @@ use crate::table::{
 };
 use crate::tenant::Tenant;
 use crate::uniqueness;
+
+/// Where the rows of bookmarks lie, by the bookmark's id, and the attempts that opened them.
+type Rows = BTreeMap<String, (RowPlace, u64)>;
 
 /// How often a delete is tried while others commit.
 const ATTEMPTS_MAX: u32 = 8;
@@ -47,7 +51,6 @@ impl Store {
         effects: &[Effect],
     ) -> Result<Deleted, StoreError> {
         let key = head_key(tenant, instance_id)?;
-        let shards = self.config().outbox_shards;
         for _ in 0..ATTEMPTS_MAX {
             let Some(item) = self.table().get(&key).await? else {
                 return Ok(Deleted::NotFound);
@@ -57,16 +60,16 @@ impl Store {
                 HeadItem::Placeholder { .. } => return Ok(Deleted::NotFound),
                 HeadItem::Instance(stored) => stored,
             };
-            let attributes = tombstone(&stored, now_ms)?;
+            let attributes = self.tombstone(&stored, now_ms)?;
             let mut writes = vec![Write::Put(
                 Item {
                     key: key.clone(),
                     attributes,
                 },
-                as_read(&stored),
+                stored.is_as_read(),
             )];
-            let source = (instance_id, stored.head.commit + 1);
-            let rows = outbox::rows(tenant, source, now_ms, effects, shards)?;
+            let source = self.accepted(tenant, instance_id, now_ms);
+            let rows = outbox::rows(&source, effects, None)?;
             let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
             writes.extend(
                 rows.into_iter()
@@ -89,7 +92,7 @@ impl Store {
         stored: &Stored,
         now_ms: i64,
     ) -> Result<bool, StoreError> {
-        let mut attributes = tombstone(stored, now_ms)?;
+        let mut attributes = self.tombstone(stored, now_ms)?;
         // Already here: after a crash behind the last batch nothing leads to the tombstone any more.
         let ttl = now_ms / 1_000 + self.config().tombstone_s;
         attributes.insert("ttl".into(), Value::N(ttl));
@@ -97,7 +100,7 @@ impl Store {
             key: head_key(tenant, &stored.head.instance_id)?,
             attributes,
         };
-        let put = Write::Put(tombstone, as_read(stored));
+        let put = Write::Put(tombstone, stored.is_as_read());
         Ok(self.table().write(&[put]).await? == Written::Done)
     }
 
@@ -153,12 +156,12 @@ impl Store {
         key: Key,
         found_by: &Bytes,
     ) -> Result<(), StoreError> {
-        let mut left: BTreeMap<String, String> = body::decode("instance", found_by)?;
+        let mut left: Rows = body::decode("instance", found_by)?;
         let mut writes = Vec::new();
         while writes.len() + 1 < self.config().writes_max
-            && let Some((id, hash)) = left.pop_first()
+            && let Some((id, (place, attempt))) = left.pop_first()
         {
-            let row = bookmark::key(tenant, &hash, instance_id, &id)?;
+            let row = bookmark::key(tenant, &place, instance_id, &id, attempt)?;
             writes.push(Write::Delete(row, Condition::Always));
         }
         let change = if left.is_empty() {
@@ -218,31 +221,31 @@ impl Store {
     }
 }
 
-fn as_read(stored: &Stored) -> Condition {
-    Condition::All(vec![
-        Condition::Equals("fe".into(), number(stored.head.fence)),
-        Condition::Equals("cn".into(), number(stored.head.commit)),
-    ])
-}
-
-/// What stays of a head: that it was deleted, and what is still to be cleaned.
-fn tombstone(stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
-    let mut attributes = Attributes::from([
-        ("de".to_owned(), Value::N(now_ms)),
-        ("fe".to_owned(), number(stored.head.fence + 1)),
-        ("cn".to_owned(), number(stored.head.commit)),
-    ]);
-    if !stored.found_by.is_empty() {
-        attributes.insert(
-            "bh".to_owned(),
-            Value::B(body::encode("instance", &stored.found_by)?),
-        );
+impl Store {
+    /// What stays of a head: that it was deleted, who made its last commits, and what is still to be cleaned.
+    fn tombstone(&self, stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
+        let mut attributes = Attributes::from([
+            ("de".to_owned(), Value::N(now_ms)),
+            ("fe".to_owned(), number(stored.head.fence + 1)),
+            ("cn".to_owned(), number(stored.head.commit)),
+        ]);
+        let (name, value) = stamp::attempts_attribute(&self.recent_chunks(stored)?)?;
+        attributes.insert(name, value);
+        let rows: Rows = stored
+            .head
+            .bookmarks
+            .iter()
+            .filter_map(|(id, open)| Some((id.clone(), (open.place.clone()?, open.attempt))))
+            .collect();
+        if !rows.is_empty() {
+            attributes.insert("bh".to_owned(), Value::B(body::encode("instance", &rows)?));
+        }
+        if !stored.claims.is_empty() {
+            attributes.insert("uq".to_owned(), Value::Ss(stored.claims.clone()));
+        }
+        if let StatePlace::Blob(name) = &stored.place {
+            attributes.insert("sb".to_owned(), Value::S(name.clone()));
+        }
+        Ok(attributes)
     }
-    if !stored.claims.is_empty() {
-        attributes.insert("uq".to_owned(), Value::Ss(stored.claims.clone()));
-    }
-    if let StatePlace::Blob(name) = &stored.place {
-        attributes.insert("sb".to_owned(), Value::S(name.clone()));
-    }
-    Ok(attributes)
 }

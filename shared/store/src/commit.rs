@@ -1,28 +1,34 @@
-//! The commit: what a burst has done, in one atomic write, only if the fence is still ours.
+//! The commit: one conditional update of the head decides everything.
+//!
+//! What the head can verify later is put before it ([`Store::prepare`]): rows of bookmarks and timers, the outbox, large
+//! states. All of it carries the stamp of the commit. What only tidies up is deleted after it.
 
 use bytes::Bytes;
 
 use crate::bookmark::NewBookmark;
 use crate::error::StoreError;
 use crate::expiry::Kept;
-use crate::former::Former;
 use crate::head_changes;
-use crate::idempotency::{self, Answer};
-use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key, number};
-use crate::lease::Lease;
+use crate::instance::{self, HeadItem, InstanceHead, Stored, Summary, head_key};
+use crate::lease::Loaded;
 use crate::outbox::{Effect, OutboxKey};
 use crate::plan::{Plan, Role};
+use crate::predecessor::Predecessor;
+use crate::queued_stimulus::QueuePlace;
 use crate::route::Route;
 use crate::send::{Sent, refused_without_reason};
 use crate::store::Store;
-use crate::table::{Condition, Item, Write, Written};
+use crate::table::{Condition, Item, Key, Write};
+use crate::uniqueness::{self, Claim};
 
 /// What a burst has done.
 ///
-/// Nothing of it may leave before the commit is done. A commit that ends the instance closes what bookmarks are
-/// still open, gives its claims back and gives the lease back, whatever else it says.
+/// Nothing that the head cannot verify may leave before the commit is done. A commit that ends the instance closes what
+/// bookmarks are still open, gives its claims back and gives the lease back, whatever else it says.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
+    /// Identifier of this execution of the burst: random, at most 63 bits. No other execution shares it.
+    pub attempt: u64,
     /// Now, in ms since 1970.
     pub now_ms: i64,
     /// The new state; the engine's own format.
@@ -46,202 +52,246 @@ pub struct Commit {
     pub continuation: Option<Effect>,
     /// Rows of the outbox that are done with this commit, such as the "continue" of the commit before.
     pub outbox_done: Vec<OutboxKey>,
-    /// Timers that lie in the table, as [`crate::timer::Timer::set`] makes them.
+    /// Timers that lie in the table, as [`Store::timer_write`] makes them.
     pub timers_set: Vec<Write>,
-    /// Timers that lie in the table and have fired or are not wanted any more. Deletes without conditions.
+    /// Timers that lie in the table and have fired or are not wanted any more, as [`Store::timer_clearing`] makes them.
     pub timers_cleared: Vec<Write>,
-    /// The event that this commit is the answer to: refused if the instance has seen it.
-    pub event_id: Option<String>,
+    /// The events that this commit is the answer to. The caller has looked that the instance has not seen them.
+    pub event_ids: Vec<String>,
     /// The queued stimulus that this commit is the answer to: refused if it is not there any more.
-    pub consumed: Option<Consumed>,
-    /// The answer to the request that this commit is the answer to, where its key must be remembered.
-    pub answer: Option<Answer>,
+    pub consumed: Option<QueuePlace>,
+    /// What an instance that is opened again must be the only one of.
+    pub claims: Vec<Claim>,
     /// Where it ends the instance: how long that is kept then. `None`: for ever.
     pub kept: Option<Kept>,
-    /// Keeps the lease until then; `None` gives it back.
+    /// Takes or keeps the lease until then; `None` gives it back.
     pub keep_until_ms: Option<i64>,
-    /// Where it creates an instance that comes back: what its life before has used up.
-    pub former: Option<Former>,
 }
 
-/// A queued stimulus that a commit takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Consumed {
-    /// The hash under which it lies.
-    pub hash: String,
-    /// Its id.
-    pub id: String,
-}
-
-/// What became of a commit.
+/// Outcome of a commit.
 #[derive(Debug)]
 pub enum Committed {
     /// It happened. The rows of the outbox that it wrote: delete them when their effects are delivered.
     Done(Vec<OutboxKey>),
-    /// The lease is not ours any more, the instance has ended or was deleted. Nothing of it happened.
+    /// The head is not as it was loaded: somebody else committed, took the lease, fenced or deleted it. Nothing of it
+    /// happened. For a new instance: there is one already.
     Lost(Option<Box<InstanceHead>>),
-    /// The instance has seen the event. Nothing happened, the lease is still ours.
-    Seen,
-    /// Somebody else took the queued stimulus, or it expired. Nothing happened, the lease is still ours.
+    /// An instance with the id was deleted; it does not come back. For a new instance only.
+    Deleted,
+    /// The id of a new instance was fenced. Begin again after this.
+    Fenced(Predecessor),
+    /// Somebody else took the queued stimulus, or it expired. Nothing happened.
     StimulusTaken,
-    /// The request was answered before, with this. Nothing happened, the lease is still ours.
-    Answered(Box<Answer>),
+    /// Another instance has a claim. Nothing happened.
+    NotUnique {
+        /// The claim.
+        claim: Claim,
+        /// The instance that has it.
+        holder: String,
+    },
+}
+
+/// A commit whose rows are put, and that only its head decides now.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) plan: Plan,
+    pub(crate) claims: Vec<Claim>,
+    state: Bytes,
+    /// The keys of what only this attempt puts before the head, to be deleted if the commit is lost.
+    put: Vec<Key>,
 }
 
 impl Store {
-    /// Commits a burst, or a part of it.
-    ///
-    /// One plain update where nothing but the head changes; one atomic write else. Over 100 writes, bookmarks and
-    /// timers are put before the head changes (they are not open yet for anybody, see
-    /// [`crate::lease::Acquired::NotYet`]) and deleted after it (they are not open any more), so that a crash
-    /// between leaves nothing but rows that lead to a bookmark that is not open.
+    /// Commits a burst, or a part of it: [`Self::prepare`] and [`Self::commit_prepared`].
     ///
     /// # Errors
     ///
-    /// [`StoreError`]. Where an answer was lost, the commit number is read back; if even that fails the error is
-    /// [`StoreError::is_unknown`], and the same call again settles it.
+    /// [`StoreError`]. After [`StoreError::is_unknown`] the commit may have happened.
     pub async fn commit(
         &self,
-        lease: &mut Lease,
+        loaded: &mut Loaded,
         commit: &Commit,
     ) -> Result<Committed, StoreError> {
-        if !lease.held {
-            return Ok(Committed::Lost(None));
-        }
-        let event = commit.event_id.as_deref();
-        if event.is_some_and(|event| lease.stored.seen.has(event)) {
-            return Ok(Committed::Seen);
-        }
-        let same_state = commit.state == lease.state;
-        let mut plan = self
-            .plan(&lease.tenant, &lease.stored, commit, same_state)
-            .await?;
-        let done = self.carry_out(lease, commit, &mut plan).await;
-        if matches!(done, Ok(Committed::Done(_))) {
-            self.drop_blob(plan.old_place.as_ref()).await;
-        } else if !lease.unsure {
-            self.drop_blob(plan.new_place.as_ref()).await;
+        let mut prepared = self.prepare(loaded, commit).await?;
+        self.commit_prepared(loaded, &mut prepared).await
+    }
+
+    /// Puts what the head will verify. Where atomic writes cost no more than single ones and all fits, nothing is
+    /// written yet.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. What was put is harmless: its commit never happens.
+    pub async fn prepare(&self, loaded: &Loaded, commit: &Commit) -> Result<Prepared, StoreError> {
+        let mut plan = self.plan(loaded, commit).await?;
+        let own: Vec<Key> = plan
+            .before
+            .iter()
+            .map(|write| write.key().clone())
+            .collect();
+        let mut rows = std::mem::take(&mut plan.before);
+        rows.append(&mut plan.shared);
+        let with = plan.with.iter().map(|(_, write)| write);
+        let all = with.chain(&rows).chain(&plan.after);
+        let is_whole = self.config().commits_whole && self.fits(1, all);
+        let rows = if is_whole {
+            let whole = rows.into_iter().chain(plan.after.drain(..));
+            plan.with.extend(whole.map(|write| (Role::Plain, write)));
+            Vec::new()
+        } else {
+            rows
+        };
+        self.put_each(&rows).await?;
+        let put = if is_whole { Vec::new() } else { own };
+        let claims = match &loaded.new {
+            Some(new) => new.claims.clone(),
+            None => commit.claims.clone(),
+        };
+        Ok(Prepared {
+            plan,
+            claims,
+            state: commit.state.clone(),
+            put,
+        })
+    }
+
+    /// Commits what was prepared: one conditional write of the head, with what must be decided together with it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. Where an answer was lost, the head is read back; if even that fails the error is
+    /// [`StoreError::is_unknown`], and the same call again settles it.
+    pub async fn commit_prepared(
+        &self,
+        loaded: &mut Loaded,
+        prepared: &mut Prepared,
+    ) -> Result<Committed, StoreError> {
+        let done = self.carry_out(loaded, prepared).await;
+        match &done {
+            Ok(Committed::Done(_)) => {
+                self.drop_blob(prepared.plan.old_place.as_ref()).await;
+                let after = std::mem::take(&mut prepared.plan.after);
+                if let Err(cause) = self.put_each(&after).await {
+                    let instance = loaded.instance_id();
+                    tracing::warn!(instance, cause = %cause, "a commit is done, but rows that it closed stay behind");
+                }
+            }
+            Ok(_) => self.take_back(prepared).await,
+            Err(_) => {}
         }
         done
     }
 
+    /// Deletes what a commit prepared that did not happen and never will. What fails here is dropped by whoever finds it.
+    pub async fn take_back(&self, prepared: &mut Prepared) {
+        self.drop_blob(prepared.plan.new_place.as_ref()).await;
+        let deletes: Vec<_> = std::mem::take(&mut prepared.put)
+            .into_iter()
+            .map(|key| Write::Delete(key, Condition::Always))
+            .collect();
+        if let Err(cause) = self.put_each(&deletes).await {
+            tracing::debug!(cause = %cause, "rows of a lost commit stay behind");
+        }
+    }
+
+    async fn put_each(&self, writes: &[Write]) -> Result<(), StoreError> {
+        if !writes.is_empty() {
+            self.table().write_each(writes).await?;
+        }
+        Ok(())
+    }
+
     async fn carry_out(
         &self,
-        lease: &mut Lease,
-        commit: &Commit,
-        plan: &mut Plan,
+        loaded: &mut Loaded,
+        prepared: &Prepared,
     ) -> Result<Committed, StoreError> {
-        let key = head_key(&lease.tenant, lease.instance_id())?;
-        let mut ours = vec![
-            lease.is_ours(),
-            Condition::Equals("cn".into(), number(lease.stored.head.commit)),
-        ];
-        if !lease.reopens {
-            ours.push(Condition::Lacks("en".into()));
-        }
-        let ours = Condition::All(ours);
-        let parts = self.parts(plan);
-        if !parts.after.is_empty() && plan.next.owner.is_none() && !commit.summary.ended {
-            // Nobody may open anew what is still to be deleted, so the lease is given back by the last write.
-            plan.next.head.leased_until_ms = lease.stored.head.leased_until_ms;
-            plan.next.owner = Some(lease.owner.clone());
-        }
-        let attributes = plan
-            .next
-            .attributes(&lease.tenant, self.config().list_shards)?;
-        let changes = head_changes::changes(&lease.attributes, &attributes);
-        let head = Write::Update(key, changes.clone(), ours.clone());
-        match self
-            .send(head, &ours, plan, &parts, &mut lease.unsure)
-            .await?
-        {
+        let plan = &prepared.plan;
+        let key = head_key(&loaded.tenant, loaded.instance_id())?;
+        let attributes = plan.next.attributes(&loaded.tenant, self.config())?;
+        let changes = head_changes::changes(&loaded.attributes, &attributes);
+        let head = match &loaded.new {
+            Some(new) => {
+                let item = Item {
+                    key,
+                    attributes: attributes.clone(),
+                };
+                Write::Put(item, new.predecessor.is_as_read())
+            }
+            None => Write::Update(key, changes.clone(), loaded.may_commit()),
+        };
+        match self.send(head, plan, &mut loaded.unsure).await? {
             Sent::Done => {}
             Sent::HeadRefused(item) => {
                 let there = item.as_ref().map(instance::from_item).transpose()?;
-                let Some(HeadItem::Instance(stored)) = there else {
-                    lease.held = false;
-                    return Ok(Committed::Lost(None));
+                let there = match there {
+                    Some(HeadItem::Instance(stored)) => stored,
+                    Some(HeadItem::Placeholder { fence }) => {
+                        return Ok(Committed::Fenced(Predecessor::of_placeholder(fence)));
+                    }
+                    Some(HeadItem::Tombstone) if loaded.is_new() => return Ok(Committed::Deleted),
+                    Some(HeadItem::Tombstone) | None => return Ok(Committed::Lost(None)),
                 };
-                if !self.landed(lease, &stored).await? {
-                    lease.held = false;
-                    return Ok(Committed::Lost(Some(Box::new(stored.head))));
+                if !self.landed(loaded, plan, &there).await? {
+                    loaded.is_leased = false;
+                    return Ok(Committed::Lost(Some(Box::new(there.head))));
                 }
             }
-            Sent::Refused(role, item) => return refused(role, item, commit),
+            Sent::Refused(role, item) => return refused(role, item, &prepared.claims),
         }
-        for change in &changes {
-            change.apply(&mut lease.attributes)?;
+        if loaded.new.take().is_some() {
+            loaded.attributes = attributes;
+        } else {
+            for change in &changes {
+                change.apply(&mut loaded.attributes)?;
+            }
         }
-        lease.stored = plan.next.clone();
-        lease.state = commit.state.clone();
-        lease.held = lease.stored.owner.is_some();
-        lease.reopens = false;
-        lease.unsure = false;
-        self.finish(lease, commit, parts.after).await;
+        loaded.stored = plan.next.clone();
+        loaded.state = prepared.state.clone();
+        loaded.is_leased = loaded.stored.owner.is_some();
+        loaded.reopens = false;
+        loaded.unsure = false;
         Ok(Committed::Done(plan.outbox.clone()))
     }
 
     /// Whether a commit that was refused by its head was refused because it had happened already.
-    async fn landed(&self, lease: &Lease, there: &Stored) -> Result<bool, StoreError> {
-        let (ours, fence) = (lease.next_commit(), lease.fence());
-        if !lease.unsure || there.head.commit < ours {
+    async fn landed(
+        &self,
+        loaded: &Loaded,
+        plan: &Plan,
+        there: &Stored,
+    ) -> Result<bool, StoreError> {
+        if !loaded.unsure || there.head.commit < loaded.next_commit() {
             return Ok(false);
         }
-        if there.head.commit == ours {
-            return Ok(there.commit_fence == fence);
-        }
-        // Somebody has committed on top of it, or instead of it: the journal knows whose it was.
-        let line = lease.stored.head.journal_lines;
-        Ok(self
-            .fence_of_commit(&lease.tenant, there, ours, line)
-            .await?
-            == Some(fence))
+        let verdict = self.judge_by(&loaded.tenant, there, &plan.stamp).await?;
+        Ok(verdict == crate::stamp::Verdict::Committed)
     }
+}
 
-    /// The deletes that did not fit, and then the lease. The commit is done: what fails here stays behind.
-    pub(crate) async fn finish(&self, lease: &mut Lease, commit: &Commit, after: Vec<Vec<Write>>) {
-        let done = self.finish_deletes(lease, after).await;
-        let give_back = lease.held && commit.keep_until_ms.is_none();
-        let released = if give_back {
-            self.release(lease).await
-        } else {
-            Ok(())
-        };
-        if let Err(cause) = done.and(released) {
-            let instance = lease.instance_id();
-            tracing::warn!(instance, cause = %cause, "a commit is done, but rows of it or its lease stay behind");
+impl Loaded {
+    /// The condition of a commit: the head is as it was loaded.
+    fn may_commit(&self) -> Condition {
+        let mut all = vec![self.stored.is_as_read()];
+        if !self.reopens {
+            all.push(Condition::Lacks("en".into()));
         }
-    }
-
-    async fn finish_deletes(
-        &self,
-        lease: &mut Lease,
-        after: Vec<Vec<Write>>,
-    ) -> Result<(), StoreError> {
-        let key = head_key(&lease.tenant, lease.instance_id())?;
-        for mut batch in after {
-            if lease.held {
-                batch.push(Write::Check(key.clone(), lease.is_ours()));
-            }
-            if self.write_again(&batch, &mut false).await? != Written::Done {
-                // Somebody has the lease now and may open what these would delete.
-                return Ok(());
-            }
-        }
-        Ok(())
+        Condition::All(all)
     }
 }
 
 /// What it means that a write beside the head's was refused.
-fn refused(role: Role, item: Option<Item>, commit: &Commit) -> Result<Committed, StoreError> {
-    match (role, item, &commit.answer) {
-        (Role::Event, ..) => Ok(Committed::Seen),
-        (Role::Consumed, ..) => Ok(Committed::StimulusTaken),
-        (Role::Answer, Some(item), Some(answer)) => {
-            let first = idempotency::from_item(&item, &answer.key)?;
-            Ok(Committed::Answered(Box::new(first)))
+fn refused(role: Role, item: Option<Item>, claims: &[Claim]) -> Result<Committed, StoreError> {
+    match (role, item) {
+        (Role::Consumed, _) => Ok(Committed::StimulusTaken),
+        (Role::Claim(n), Some(item)) => {
+            let claim = claims.get(n).cloned();
+            Ok(Committed::NotUnique {
+                claim: claim.ok_or(StoreError::damaged("claim"))?,
+                holder: uniqueness::holder(&item)?,
+            })
         }
-        (Role::Answer | Role::Head | Role::Claim(_) | Role::ClaimBack | Role::Plain, ..) => {
+        (Role::Claim(_) | Role::Head | Role::ClaimBack | Role::Plain, _) => {
             Err(refused_without_reason())
         }
     }

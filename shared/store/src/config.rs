@@ -8,18 +8,23 @@ use crate::table::Durability;
 pub struct StoreConfig {
     /// Bytes of this size and over are compressed.
     pub compress_from: usize,
-    /// A packed state up to this size lies in the head, in bytes.
+    /// A state up to this size lies in the head, in bytes; a larger one does if it packs to this size.
     pub state_inline_max: usize,
     /// A packed state up to this size lies in an item of its own, in bytes; a larger one goes to the blobs.
     pub state_item_max: usize,
     /// The largest state at all, in bytes, unpacked.
     pub state_max: usize,
-    /// Packed journal lines up to this size ride in the head, in bytes.
+    /// Journal lines up to this size ride in the head, in bytes, unpacked.
     pub journal_inline_max: usize,
     /// How many partitions the outbox and the expiry list have, 1 to 99.
     pub outbox_shards: u16,
-    /// How many partitions the lists of instances have, 1 to 99.
+    /// How many partitions the list of a definition's instances has, 1 to 99.
     pub list_shards: u16,
+    /// How many partitions the timers have, 1 to 99, where they lie in the table.
+    pub timer_shards: u16,
+    /// Whether an atomic write costs no more than its parts: then the rows that a commit prepares are written together
+    /// with the head, where they fit. Else they are put before it, one by one at half the price.
+    pub commits_whole: bool,
     /// How long-lived a lease is. `Ordered` only where the table dies with all who hold leases.
     pub lease_durability: Durability,
     /// At most this many items are looked at for one page of a filtered list.
@@ -35,13 +40,15 @@ impl StoreConfig {
     #[must_use]
     pub fn dynamo() -> Self {
         Self {
-            compress_from: 1_024,
-            state_inline_max: 4 * 1_024,
+            compress_from: 256,
+            state_inline_max: 8 * 1_024,
             state_item_max: 300 * 1_024,
             state_max: 8 * 1_024 * 1_024,
-            journal_inline_max: 1_024,
+            journal_inline_max: 4 * 1_024,
             outbox_shards: 16,
-            list_shards: 8,
+            list_shards: 4,
+            timer_shards: 4,
+            commits_whole: false,
             lease_durability: Durability::Durable,
             list_work_max: 2_000,
             tombstone_s: 30 * 24 * 3_600,
@@ -58,6 +65,8 @@ impl StoreConfig {
             journal_inline_max: 8 * 1_024,
             outbox_shards: 1,
             list_shards: 1,
+            timer_shards: 1,
+            commits_whole: true,
             lease_durability: Durability::Ordered,
             list_work_max: 20_000,
             ..Self::dynamo()

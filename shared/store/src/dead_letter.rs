@@ -274,13 +274,7 @@ impl Store {
         now_ms: i64,
         effects: &[Effect],
     ) -> Result<Option<Vec<OutboxKey>>, StoreError> {
-        let rows = outbox::rows(
-            tenant,
-            (id, 0),
-            now_ms,
-            effects,
-            self.config().outbox_shards,
-        )?;
+        let rows = outbox::rows(&self.accepted(tenant, id, now_ms), effects, None)?;
         let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
         let mut writes = vec![Write::Delete(key(tenant, id)?, Condition::Exists)];
         writes.extend(

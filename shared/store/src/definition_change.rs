@@ -146,16 +146,17 @@ impl DefinitionChange {
         if self.deletes {
             // Numbers below are of versions that nobody may see any more.
             set("fi", number(u64::from(greatest) + 1));
-            let gone = ["su", "g1p", "g1s"].map(|name| Change::Remove(name.to_owned()));
-            changes.extend(gone);
+            changes.push(Change::Remove("su".to_owned()));
         } else {
             set("su", Value::B(self.head.summary()?));
-            set("g1p", Value::S(list_partition(tenant)));
-            set(
-                "g1s",
-                Value::S(part("a definition id", &self.head.definition_id)?),
-            );
         }
+        // A deleted one stays in the index: its instances are listed by it.
+        let mut set = |name: &str, value| changes.push(Change::Set(name.to_owned(), value));
+        set("g1p", Value::S(list_partition(tenant)));
+        set(
+            "g1s",
+            Value::S(part("a definition id", &self.head.definition_id)?),
+        );
         Ok(changes)
     }
 

@@ -1,5 +1,7 @@
 //! Reading definitions, and deleting one.
 
+use std::collections::BTreeSet;
+
 use crate::body;
 use crate::definition::{
     DefinitionHead, DefinitionVersion, def_partition, head_key, last_part, list_partition,
@@ -129,6 +131,25 @@ impl Store {
             .into_iter()
             .flatten()
             .collect())
+    }
+
+    /// The ids of all definitions of a tenant, those that were deleted included: their instances are still there.
+    pub(crate) async fn definition_ids(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        let all = Query::prefix(list_partition(tenant), "");
+        let items = self
+            .every(Query {
+                index: Some(Index::One),
+                until: String::new(),
+                ..all
+            })
+            .await?;
+        items
+            .iter()
+            .map(|item| last_part("definition", &item.key.partition))
+            .collect()
     }
 
     /// The definitions whose latest version uses this one as an activity. One query.

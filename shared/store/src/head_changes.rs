@@ -3,9 +3,8 @@
 use crate::table::{Attributes, Change};
 
 /// Every attribute that [`Stored::attributes`](crate::instance::Stored::attributes) may set: what a newer build added beside them stays.
-pub(crate) const OURS: [&str; 29] = [
-    "su", "pn", "cn", "cf", "fe", "by", "jn", "lo", "lu", "le", "en", "jr", "bm", "bh", "uq", "se",
-    "sd", "st", "sn", "sb", "g1p", "g1s", "g2p", "g2s", "g3p", "g3s", "pl", "ttl", "ex",
+pub(crate) const OURS: [&str; 15] = [
+    "su", "bo", "cn", "fe", "lo", "lu", "le", "en", "g1p", "g1s", "g3p", "g3s", "pl", "ttl", "ex",
 ];
 
 /// The changes that lead from one set of attributes to another.

@@ -1,7 +1,8 @@
-//! Instances: the head item, which has all that a lease, a list and a duplicate need to know.
+//! Instances: the head is the single item that is the instance.
 //!
-//! The store knows that an instance has ended, which bookmarks are open and which commit was last. What a status
-//! means is the engine's business.
+//! It holds the commit number, the fence, the open bookmarks, the state, the recent journal and the recent events. The
+//! numbers that conditions compare and the attributes of the indexes lie open; all else is one compressed body. What a
+//! status means is the engine's business.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +10,16 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::body;
+use crate::config::StoreConfig;
 use crate::definition::last_part;
 use crate::error::StoreError;
 use crate::expiry::Expiry;
 use crate::key_text::{part, partition, time};
+use crate::packed;
 use crate::seen::Seen;
 use crate::shard;
 use crate::state::StatePlace;
-use crate::table::{Attributes, Item, Key, Value};
+use crate::table::{Attributes, Condition, Item, Key, Value};
 use crate::tenant::Tenant;
 
 /// What lists show of an instance, and what a duplicate is answered with.
@@ -68,7 +71,7 @@ pub struct Summary {
 }
 
 /// What the head says of an instance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InstanceHead {
     /// The instance's id.
     pub instance_id: String,
@@ -82,10 +85,33 @@ pub struct InstanceHead {
     pub fence: u64,
     /// Until when somebody works on it, in ms since 1970.
     pub leased_until_ms: Option<i64>,
-    /// The ids of its open bookmarks.
-    pub bookmarks: BTreeSet<String>,
+    /// Its open bookmarks, by id.
+    pub bookmarks: BTreeMap<String, OpenBookmark>,
     /// How many journal lines it has.
     pub journal_lines: u64,
+}
+
+/// An open bookmark, as the head knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenBookmark {
+    /// Attempt of the commit that opened it.
+    #[serde(rename = "a")]
+    pub attempt: u64,
+    /// Where its row lies, if it is found by a stimulus.
+    #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
+    pub place: Option<RowPlace>,
+}
+
+/// Where the row of a bookmark lies.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RowPlace {
+    /// Hash of the stimulus that the bookmark waits for.
+    #[serde(rename = "h")]
+    pub hash: String,
+    /// Correlation id of the instance when the bookmark opened.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
 }
 
 /// The whole content of a head item.
@@ -96,20 +122,41 @@ pub(crate) struct Stored {
     pub(crate) owner: Option<String>,
     /// The epoch in which it was taken, where the table has epochs.
     pub(crate) epoch: Option<String>,
-    /// Who created it: the owner's name at the create.
+    /// The owner's name at the first commit.
     pub(crate) creator: String,
-    /// The fence of the last commit.
-    pub(crate) commit_fence: u64,
     pub(crate) place: StatePlace,
-    /// The packed recent chunks of the journal.
+    /// The recent chunks of the journal.
     pub(crate) recent: Bytes,
-    /// The stimulus hash of each open bookmark that has a row.
-    pub(crate) found_by: BTreeMap<String, String>,
     /// The partitions of the claims that it has.
     pub(crate) claims: BTreeSet<String>,
     pub(crate) seen: Seen,
     pub(crate) expiry: Expiry,
 }
+
+/// What a head keeps compressed.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct Compressed {
+    #[serde(rename = "j")]
+    journal_lines: u64,
+    #[serde(rename = "r", skip_serializing_if = "Bytes::is_empty")]
+    recent: Bytes,
+    #[serde(rename = "s", skip_serializing_if = "StatePlace::is_empty")]
+    place: StatePlace,
+    #[serde(rename = "b", skip_serializing_if = "BTreeMap::is_empty")]
+    bookmarks: BTreeMap<String, OpenBookmark>,
+    #[serde(rename = "e", skip_serializing_if = "Seen::is_empty")]
+    seen: Seen,
+    #[serde(rename = "p", skip_serializing_if = "Bytes::is_empty")]
+    pinned: Bytes,
+    #[serde(rename = "u", skip_serializing_if = "BTreeSet::is_empty")]
+    claims: BTreeSet<String>,
+    #[serde(rename = "w")]
+    creator: String,
+}
+
+/// The most bytes that the compressed part of a head may be, unpacked.
+const UNPACKED_MAX: usize = 16 * 1_024 * 1_024;
 
 /// What lies under a head's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,9 +164,9 @@ pub(crate) enum HeadItem {
     Instance(Box<Stored>),
     /// It was deleted.
     Tombstone,
-    /// A create of many writes is under way, or was interrupted.
+    /// There is no instance, and a first commit with a fence below this one is refused.
     Placeholder {
-        until_ms: i64,
+        fence: u64,
     },
 }
 
@@ -134,12 +181,7 @@ pub(crate) fn head_key(tenant: &Tenant, instance: &str) -> Result<Key, StoreErro
     Ok(Key::new(wf_partition(tenant, instance)?, "HEAD"))
 }
 
-/// The partition of index one that lists a shard of a tenant's instances.
-pub(crate) fn list_partition(tenant: &Tenant, shard: u16) -> String {
-    partition(tenant, &format!("WFS#{shard:02}"))
-}
-
-/// The partition of index two that lists a shard of a definition's instances.
+/// The partition of index one that lists a shard of a definition's instances.
 pub(crate) fn definition_partition(
     tenant: &Tenant,
     definition: &str,
@@ -170,21 +212,15 @@ impl Stored {
     pub(crate) fn attributes(
         &self,
         tenant: &Tenant,
-        shards: u16,
+        config: &StoreConfig,
     ) -> Result<Attributes, StoreError> {
         let head = &self.head;
         let summary = &head.summary;
         let mut a = Attributes::new();
         let mut set = |name: &str, value: Value| a.insert(name.to_owned(), value);
         set("su", Value::B(body::encode("instance", summary)?));
-        if !head.pinned.is_empty() {
-            set("pn", Value::B(head.pinned.clone()));
-        }
         set("cn", number(head.commit));
-        set("cf", number(self.commit_fence));
         set("fe", number(head.fence));
-        set("by", Value::S(self.creator.clone()));
-        set("jn", number(head.journal_lines));
         if let (Some(owner), Some(until)) = (&self.owner, head.leased_until_ms) {
             set("lo", Value::S(owner.clone()));
             set("lu", Value::N(until));
@@ -195,33 +231,26 @@ impl Stored {
         if summary.ended {
             set("en", Value::N(1));
         }
-        if !self.recent.is_empty() {
-            set("jr", Value::B(self.recent.clone()));
-        }
-        if !head.bookmarks.is_empty() {
-            set("bm", Value::Ss(head.bookmarks.clone()));
-        }
-        if !self.found_by.is_empty() {
-            set("bh", Value::B(body::encode("instance", &self.found_by)?));
-        }
-        if !self.claims.is_empty() {
-            set("uq", Value::Ss(self.claims.clone()));
-        }
-        if let Some(events) = self.seen.events() {
-            set("se", Value::Ss(events));
-        }
-        if let Some(times) = self.seen.times()? {
-            set("sd", Value::B(times));
-        }
-        let place = std::iter::once(self.place.attribute());
-        for (name, value) in place.chain(self.expiry.attribute()) {
+        if let Some((name, value)) = self.expiry.attribute() {
             set(name, value);
         }
-        self.index(tenant, shards, &mut a)?;
+        let rest = Compressed {
+            journal_lines: head.journal_lines,
+            recent: self.recent.clone(),
+            place: self.place.clone(),
+            bookmarks: head.bookmarks.clone(),
+            seen: self.seen.clone(),
+            pinned: head.pinned.clone(),
+            claims: self.claims.clone(),
+            creator: self.creator.clone(),
+        };
+        let rest = body::encode("instance", &rest)?;
+        set("bo", Value::B(packed::pack(&rest, config.compress_from)));
+        self.index(tenant, config.list_shards, &mut a)?;
         Ok(a)
     }
 
-    /// The keys in the three indexes.
+    /// The keys in the indexes: by definition, and by correlation id where it has one.
     fn index(&self, tenant: &Tenant, shards: u16, a: &mut Attributes) -> Result<(), StoreError> {
         let (id, summary) = (&self.head.instance_id, &self.head.summary);
         let shard = shard::of(id, shards);
@@ -231,17 +260,23 @@ impl Stored {
             part("an instance id", id)?
         );
         let mut set = |name: &str, text: String| a.insert(name.to_owned(), Value::S(text));
-        set("g1p", list_partition(tenant, shard));
-        set("g1s", sort.clone());
         let definition = definition_partition(tenant, &summary.definition_id, shard)?;
-        set("g2p", definition);
-        set("g2s", sort.clone());
+        set("g1p", definition);
+        set("g1s", sort.clone());
         let correlation = summary.correlation_id.as_deref();
         if let Some(correlation) = correlation.filter(|id| !id.is_empty()) {
             set("g3p", correlation_partition(tenant, correlation)?);
             set("g3s", sort);
         }
         Ok(())
+    }
+
+    /// The condition that nothing has happened to the head since it was read: no commit, no lease, no fence.
+    pub(crate) fn is_as_read(&self) -> Condition {
+        Condition::All(vec![
+            Condition::Equals("fe".into(), number(self.head.fence)),
+            Condition::Equals("cn".into(), number(self.head.commit)),
+        ])
     }
 }
 
@@ -252,43 +287,36 @@ pub(crate) fn from_item(item: &Item) -> Result<HeadItem, StoreError> {
     if a.contains_key("de") {
         return Ok(HeadItem::Tombstone);
     }
-    let Some(summary) = body::bytes(a, "su") else {
-        return Ok(HeadItem::Placeholder {
-            until_ms: body::number(a, "lu").unwrap_or(0),
-        });
-    };
     let counter = |name| {
         body::number(a, name)
             .map(i64::unsigned_abs)
             .ok_or(StoreError::damaged(what))
     };
-    let set = |name: &str| match a.get(name) {
-        Some(Value::Ss(set)) => set.clone(),
-        None | Some(Value::S(_) | Value::N(_) | Value::B(_)) => BTreeSet::new(),
+    let Some(summary) = body::bytes(a, "su") else {
+        return Ok(HeadItem::Placeholder {
+            fence: counter("fe")?,
+        });
     };
-    let found_by = body::bytes(a, "bh")
-        .map(|bytes| body::decode(what, bytes))
-        .transpose()?;
+    let rest = body::bytes(a, "bo").ok_or(StoreError::damaged(what))?;
+    let rest: Compressed = body::decode(what, &packed::unpack(what, rest, UNPACKED_MAX)?)?;
     Ok(HeadItem::Instance(Box::new(Stored {
         head: InstanceHead {
             instance_id: last_part(what, &item.key.partition)?,
             summary: body::decode(what, summary)?,
-            pinned: body::bytes(a, "pn").cloned().unwrap_or_default(),
+            pinned: rest.pinned,
             commit: counter("cn")?,
             fence: counter("fe")?,
             leased_until_ms: body::number(a, "lu"),
-            bookmarks: set("bm"),
-            journal_lines: counter("jn")?,
+            bookmarks: rest.bookmarks,
+            journal_lines: rest.journal_lines,
         },
         owner: body::text(a, "lo").map(str::to_owned),
         epoch: body::text(a, "le").map(str::to_owned),
-        creator: body::text(a, "by").unwrap_or_default().to_owned(),
-        commit_fence: counter("cf")?,
-        place: StatePlace::from_attributes(a)?,
-        recent: body::bytes(a, "jr").cloned().unwrap_or_default(),
-        found_by: found_by.unwrap_or_default(),
-        claims: set("uq"),
-        seen: Seen::read(body::bytes(a, "sd"))?,
+        creator: rest.creator,
+        place: rest.place,
+        recent: rest.recent,
+        claims: rest.claims,
+        seen: rest.seen,
         expiry: Expiry::from_attributes(a),
     })))
 }
@@ -299,6 +327,8 @@ mod tests {
     use crate::head_changes::OURS;
 
     pub(crate) fn stored() -> Stored {
+        let mut found = OpenBookmark::default();
+        found.place.get_or_insert_default().hash = "AB".into();
         let summary = Summary {
             definition_id: "d#1".into(),
             definition_version: 2,
@@ -315,16 +345,18 @@ mod tests {
                 commit: 4,
                 fence: 9,
                 leased_until_ms: Some(5_000),
-                bookmarks: ["b1".to_owned(), "b2".to_owned()].into(),
+                bookmarks: [
+                    ("b1".to_owned(), found),
+                    ("b2".to_owned(), OpenBookmark::default()),
+                ]
+                .into(),
                 journal_lines: 11,
             },
             owner: Some("node-1".into()),
             epoch: Some("e1".into()),
             creator: "node-0".into(),
-            commit_fence: 8,
-            place: StatePlace::Item(3),
+            place: StatePlace::Item(3, 0xab),
             recent: Bytes::from_static(&[1]),
-            found_by: [("b1".to_owned(), "AB".to_owned())].into(),
             claims: ["default/UNIQ#d#".to_owned()].into(),
             seen: Seen::default(),
             expiry: Expiry::Swept(7),
@@ -334,14 +366,15 @@ mod tests {
     #[test]
     fn a_head_comes_back_and_sets_only_what_it_reads() {
         let tenant = Tenant::default();
+        let config = StoreConfig::embedded();
         for (ended, place) in [
-            (false, StatePlace::Item(3)),
+            (false, StatePlace::Item(3, 0xab)),
             (true, StatePlace::Inline(Bytes::from_static(&[1]))),
         ] {
             let mut stored = stored();
             stored.head.summary.ended = ended;
             stored.place = place;
-            let attributes = stored.attributes(&tenant, 1).unwrap();
+            let attributes = stored.attributes(&tenant, &config).unwrap();
             assert!(attributes.keys().all(|name| OURS.contains(&name.as_str())));
             assert_eq!(attributes.contains_key("en"), ended);
             let item = Item {
@@ -354,7 +387,7 @@ mod tests {
                 Some("0000000000077#i%231")
             );
             assert_eq!(
-                body::text(&item.attributes, "g2p"),
+                body::text(&item.attributes, "g1p"),
                 Some("default/WFD#d%231#00")
             );
             assert_eq!(body::text(&item.attributes, "g3p"), Some("default/WFC#c"));

@@ -1,5 +1,8 @@
-//! The journal: what has happened in an instance, line by line. Recent lines ride in the head; when they grow they
-//! move to items of their own, named by the number after their last line, so that any line is one query away.
+//! The journal: what has happened in an instance, line by line, commit by commit.
+//!
+//! Recent lines ride in the head. When they grow, those of earlier commits move to items of their own, named by the
+//! number after their last line, so that any line is one query away. Only committed lines move, so every attempt moves
+//! the same, and it may do so before its commit. The lines of a large commit lie in items of its attempt.
 
 use bytes::Bytes;
 
@@ -43,12 +46,17 @@ const ITEM_MAX: usize = 200 * 1_024;
 /// The most bytes that unpacked lines of an item may be.
 const UNPACKED_MAX: usize = 64 * 1_024 * 1_024;
 
-/// The key of an item of lines: the number after its last line, and the last commit that it has lines of.
+/// The key of an item of committed lines: the number after its last line, and the last commit that it has lines of.
 fn key(tenant: &Tenant, instance: &str, end: u64, commit: u64) -> Result<Key, StoreError> {
     Ok(Key::new(
         wf_partition(tenant, instance)?,
         format!("J#{}#{}", count(end), count(commit)),
     ))
+}
+
+/// What the sort keys of the lines of one attempt at a commit begin with.
+fn lines_of(commit: u64, attempt: u64) -> String {
+    format!("L#{}#{attempt:x}#", count(commit))
 }
 
 /// The range of items that have lines from a number on.
@@ -61,104 +69,101 @@ fn items_from(tenant: &Tenant, instance: &str, line: u64) -> Result<Query, Store
     })
 }
 
-fn chunks_of(packed: &Bytes) -> Result<Vec<Chunk>, StoreError> {
-    if packed.is_empty() {
-        return Ok(Vec::new());
-    }
+fn chunks_in(item: &Item) -> Result<Vec<Chunk>, StoreError> {
+    let packed = body::bytes(&item.attributes, "jl").ok_or(StoreError::damaged("journal"))?;
     chunks::read(&packed::unpack("journal", packed, UNPACKED_MAX)?)
 }
 
-fn chunks_in(item: &Item) -> Result<Vec<Chunk>, StoreError> {
-    chunks_of(body::bytes(&item.attributes, "jl").ok_or(StoreError::damaged("journal"))?)
+/// Where the lines of a commit go.
+pub(crate) struct Lines {
+    /// The recent chunks, as they are then in the head.
+    pub(crate) recent: Bytes,
+    /// Items of the attempt's own lines, to put before the commit.
+    pub(crate) own: Vec<Item>,
+    /// The item of earlier lines that move out of the head, to put before the commit. Every attempt at it puts the
+    /// same.
+    pub(crate) moved: Option<Item>,
 }
 
 impl Store {
-    /// Adds a commit's lines to the recent ones: answers the recent ones as they are then, packed, and the items
-    /// that take them where they have grown too large for the head.
+    /// Adds a commit's lines to the recent ones.
     pub(crate) fn add_lines(
         &self,
         tenant: &Tenant,
         instance: &str,
         recent: &Bytes,
         added: Chunk,
-    ) -> Result<(Bytes, Vec<Item>), StoreError> {
-        let compress_from = self.config().compress_from;
-        let mut frames = Vec::new();
-        if !recent.is_empty() {
-            frames.extend_from_slice(&packed::unpack("journal", recent, UNPACKED_MAX)?);
-        }
-        let old_len = frames.len();
-        let pieces = added.pieces(ITEM_MAX);
-        for piece in &pieces {
-            frames.extend_from_slice(&piece.frame()?);
-        }
-        let packed = packed::pack(&frames, compress_from);
-        if packed.len() <= self.config().journal_inline_max {
-            return Ok((packed, Vec::new()));
-        }
-        let old = chunks::read(&Bytes::from(frames).slice(..old_len))?;
-        let mut items = Vec::new();
-        let mut group = Vec::new();
-        let mut place = (0, 0);
-        for chunk in old.iter().chain(&pieces) {
-            let frame = chunk.frame()?;
-            if !group.is_empty() && group.len() + frame.len() > ITEM_MAX {
-                items.push(self.lines_item(tenant, instance, place, &group)?);
-                group.clear();
+    ) -> Result<Lines, StoreError> {
+        let inline_max = self.config().journal_inline_max;
+        let mut own = Vec::new();
+        let new = if added.bytes() > inline_max {
+            let stub = added.stub();
+            let prefix = lines_of(added.commit, added.attempt);
+            for (n, piece) in added.pieces(ITEM_MAX).iter().enumerate() {
+                let place = Key::new(wf_partition(tenant, instance)?, format!("{prefix}{n:04}"));
+                own.push(self.lines_item(place, &piece.frame()?));
             }
-            group.extend_from_slice(&frame);
-            place = (chunk.end(), chunk.commit);
+            stub.frame()?
+        } else {
+            added.frame()?
+        };
+        if recent.is_empty() || recent.len() + new.len() <= inline_max {
+            let mut all = recent.to_vec();
+            all.extend_from_slice(&new);
+            return Ok(Lines {
+                recent: all.into(),
+                own,
+                moved: None,
+            });
         }
-        items.push(self.lines_item(tenant, instance, place, &group)?);
-        Ok((Bytes::new(), items))
+        let last = chunks::read(recent)?.pop();
+        let last = last.ok_or(StoreError::damaged("journal"))?;
+        let place = key(tenant, instance, last.end(), last.commit)?;
+        Ok(Lines {
+            recent: new,
+            own,
+            moved: Some(self.lines_item(place, recent)),
+        })
     }
 
-    fn lines_item(
-        &self,
-        tenant: &Tenant,
-        instance: &str,
-        (end, commit): (u64, u64),
-        frames: &[u8],
-    ) -> Result<Item, StoreError> {
+    fn lines_item(&self, key: Key, frames: &[u8]) -> Item {
         let packed = packed::pack(frames, self.config().compress_from.min(1_024));
         let attributes = Attributes::from([("jl".to_owned(), Value::B(packed))]);
-        Ok(Item {
-            key: key(tenant, instance, end, commit)?,
-            attributes,
-        })
+        Item { key, attributes }
+    }
+
+    /// The recent chunks in a head.
+    pub(crate) fn recent_chunks(&self, stored: &Stored) -> Result<Vec<Chunk>, StoreError> {
+        chunks::read(&stored.recent)
     }
 
     /// Whether some of the journal's lines lie beside the head.
     pub(crate) fn has_lines_beside(&self, stored: &Stored) -> Result<bool, StoreError> {
-        Ok(match chunks_of(&stored.recent)?.first() {
-            Some(first) => first.first > 0,
-            None => stored.head.journal_lines > 0,
-        })
+        let recent = self.recent_chunks(stored)?;
+        Ok(recent.iter().any(|chunk| chunk.beside > 0)
+            || recent.first().is_some_and(|first| first.first > 0))
     }
 
-    /// The fence under which a commit was made, by its chunk. `line` is where its lines would begin.
-    pub(crate) async fn fence_of_commit(
+    /// The attempt that made a commit, as the journal beside the head tells. Newest items first, as far back as the
+    /// commit lies.
+    pub(crate) async fn attempt_of_commit(
         &self,
         tenant: &Tenant,
         stored: &Stored,
         commit: u64,
-        line: u64,
     ) -> Result<Option<u64>, StoreError> {
-        let fence_in = |chunks: Vec<Chunk>| {
-            chunks
-                .into_iter()
-                .find(|chunk| chunk.commit == commit)
-                .map(|chunk| chunk.fence)
-        };
-        if let Some(fence) = fence_in(chunks_of(&stored.recent)?) {
-            return Ok(Some(fence));
-        }
-        let mut query = items_from(tenant, &stored.head.instance_id, line)?;
+        let mut query = items_from(tenant, &stored.head.instance_id, 0)?;
+        query.descending = true;
+        query.limit = 10;
         loop {
             let page = self.table().query(&query).await?;
             for item in &page.items {
-                if let Some(fence) = fence_in(chunks_in(item)?) {
-                    return Ok(Some(fence));
+                let chunks = chunks_in(item)?;
+                if let Some(made) = chunks.iter().find(|chunk| chunk.commit == commit) {
+                    return Ok(Some(made.attempt));
+                }
+                if chunks.first().is_some_and(|first| first.commit < commit) {
+                    return Ok(None);
                 }
             }
             query.cursor = page.cursor;
@@ -192,14 +197,16 @@ impl Store {
             limit,
             lines: Vec::new(),
         };
-        let recent = chunks_of(&stored.recent)?;
+        let recent = self.recent_chunks(&stored)?;
         let recent_from = recent.first().map_or(total, |chunk| chunk.first);
         if from < recent_from {
             let mut query = items_from(tenant, instance_id, from + 1)?;
             while !wanted.is_full() {
                 let page = self.table().query(&query).await?;
                 for item in &page.items {
-                    wanted.take(chunks_in(item)?)?;
+                    let chunks = chunks_in(item)?;
+                    self.take_lines(tenant, instance_id, &mut wanted, chunks)
+                        .await?;
                 }
                 query.cursor = page.cursor;
                 if query.cursor.is_none() {
@@ -207,7 +214,8 @@ impl Store {
                 }
             }
         }
-        wanted.take(recent)?;
+        self.take_lines(tenant, instance_id, &mut wanted, recent)
+            .await?;
         if !wanted.is_full() {
             // Its last lines are nowhere. Whoever went on from here would go on for ever.
             return Err(StoreError::damaged("journal"));
@@ -218,6 +226,40 @@ impl Store {
             total,
             next,
         }))
+    }
+
+    /// Takes the next lines out of chunks, those that lie beside them included.
+    async fn take_lines(
+        &self,
+        tenant: &Tenant,
+        instance_id: &str,
+        wanted: &mut Wanted,
+        chunks: Vec<Chunk>,
+    ) -> Result<(), StoreError> {
+        for chunk in chunks {
+            if wanted.is_full() {
+                return Ok(());
+            }
+            if chunk.beside == 0 || chunk.end() <= wanted.next {
+                wanted.take(chunk)?;
+                continue;
+            }
+            let prefix = lines_of(chunk.commit, chunk.attempt);
+            let mut query = Query::prefix(wf_partition(tenant, instance_id)?, &prefix);
+            loop {
+                let page = self.table().query(&query).await?;
+                for item in &page.items {
+                    for piece in chunks_in(item)? {
+                        wanted.take(piece)?;
+                    }
+                }
+                query.cursor = page.cursor;
+                if query.cursor.is_none() || wanted.is_full() {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -234,32 +276,30 @@ impl Wanted {
         self.next >= self.end || self.lines.len() >= self.limit
     }
 
-    /// Takes the next lines out of chunks that may have some that were taken before.
-    fn take(&mut self, chunks: Vec<Chunk>) -> Result<(), StoreError> {
-        for chunk in chunks {
-            let Chunk {
-                commit,
-                at_ms,
-                first,
-                lines,
-                ..
-            } = chunk;
-            for (number, body) in (first..).zip(lines) {
-                if self.is_full() {
-                    return Ok(());
-                }
-                if number > self.next {
-                    return Err(StoreError::damaged("journal"));
-                }
-                if number == self.next {
-                    self.lines.push(JournalLine {
-                        number,
-                        commit,
-                        at_ms,
-                        body,
-                    });
-                    self.next += 1;
-                }
+    /// Takes the next lines out of a chunk, some of which may have been taken before.
+    fn take(&mut self, chunk: Chunk) -> Result<(), StoreError> {
+        let Chunk {
+            commit,
+            at_ms,
+            first,
+            lines,
+            ..
+        } = chunk;
+        for (number, body) in (first..).zip(lines) {
+            if self.is_full() {
+                return Ok(());
+            }
+            if number > self.next {
+                return Err(StoreError::damaged("journal"));
+            }
+            if number == self.next {
+                self.lines.push(JournalLine {
+                    number,
+                    commit,
+                    at_ms,
+                    body,
+                });
+                self.next += 1;
             }
         }
         Ok(())

@@ -1,90 +1,82 @@
-//! The lease: the right to work on an instance. One conditional update takes it and returns the state; where it
-//! does not hold, the same call tells why.
+//! Opening an instance for work: by reading its head, or by taking its lease.
+//!
+//! A short burst reads the head and commits under the condition that nothing has happened to it since. A burst that has
+//! lost a race, or that commits more than once, holds a lease: others wait for it instead of working in vain. The fence
+//! rises with each lease, so a holder that lost it changes nothing.
 
 use bytes::Bytes;
 
 use crate::body;
 use crate::epoch::Epoch;
 use crate::error::StoreError;
-use crate::instance::{self, HeadItem, InstanceHead, Stored, head_key, number};
+use crate::instance::{self, HeadItem, InstanceHead, OpenBookmark, Stored, head_key};
+use crate::predecessor::Predecessor;
+use crate::stamp::{Stamp, Verdict};
 use crate::store::Store;
-use crate::table::{Attributes, Change, Condition, Item, TableError, Updated, Value};
+use crate::table::{Attributes, Change, Condition, Durability, Item, TableError, Updated, Value};
 use crate::tenant::Tenant;
+use crate::uniqueness::Claim;
 
-/// What to take.
+/// What to open.
 #[derive(Debug, Clone, Copy)]
-pub struct Acquire<'a> {
+pub struct Open<'a> {
     /// The instance.
     pub instance_id: &'a str,
-    /// Who takes it: a name that nobody else uses and that is used for one burst only, such as node and counter.
-    /// It is how a repeat after a lost answer knows its own lease.
+    /// Name of the holder. Nobody else uses it, and it serves one burst only, such as node and counter: a repeat after a
+    /// lost answer recognizes its own lease by it.
     pub owner: &'a str,
     /// Now, in ms since 1970. A lease whose end is before it is free, and so is one of another epoch.
     pub now_ms: i64,
-    /// Until when to have it.
-    pub until_ms: i64,
-    /// Only if this bookmark is open.
-    pub wanted: Option<Wanted<'a>>,
-    /// Also if the instance has ended: for one that failed and is to be tried again. Its claims are not taken back.
+    /// Also if the instance has ended: for one that failed and is to be tried again.
     pub reopens: bool,
-    /// Only if the instance has not seen this event. An event that the head does not remember is refused by the
-    /// commit that names it.
-    pub event_id: Option<&'a str>,
 }
 
-/// A bookmark that a stimulus is for.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Its id.
-    pub bookmark_id: &'a str,
-    /// The commit that opens it, as the timer or the bookmark's row says; 0 where it is not known.
-    pub commit: u64,
-}
-
-/// What became of an acquire.
+/// Outcome of opening an instance.
 #[derive(Debug)]
-pub enum Acquired {
-    /// It is ours.
-    Lease(Box<Lease>),
-    /// Somebody works on it until then, or says so.
+pub enum Opened {
+    /// It may be worked on.
+    Loaded(Box<Loaded>),
+    /// Somebody else holds the lease.
     Busy {
         /// When the lease runs out, in ms since 1970.
         until_ms: i64,
-        /// The instance, where it is there already.
-        head: Option<Box<InstanceHead>>,
     },
-    /// The bookmark is not open yet: the commit that opens it is not visible. Try again later, do not drop it.
-    NotYet(Box<InstanceHead>),
-    /// The bookmark is not open any more: the stimulus is a duplicate, or too late.
-    Gone(Box<InstanceHead>),
-    /// The instance has seen the event.
-    Seen(Box<InstanceHead>),
-    /// The instance has ended.
+    /// It has ended.
     Ended(Box<InstanceHead>),
-    /// The instance was deleted.
+    /// It was deleted.
     Deleted,
     /// There is no such instance.
     NotFound,
 }
 
-/// The right to work on an instance, with all that is needed for it. Dropping it does not give it back: that is
-/// what [`Store::release`] or a commit does, and else time.
+/// An instance as it was loaded, with all that a burst needs. Dropping it does not give a lease back: that is what
+/// [`Store::release`] or a commit does, and else time.
 #[derive(Debug)]
-pub struct Lease {
+pub struct Loaded {
     pub(crate) tenant: Tenant,
     pub(crate) owner: String,
     pub(crate) stored: Stored,
     /// The head item as it is stored.
     pub(crate) attributes: Attributes,
     pub(crate) state: Bytes,
-    pub(crate) held: bool,
-    /// Whether it was taken of an instance that had ended, which the next commit opens again.
+    /// Whether we hold the lease.
+    pub(crate) is_leased: bool,
+    /// Whether the instance had ended, and the next commit opens it again.
     pub(crate) reopens: bool,
     /// Whether an answer to a commit was lost.
     pub(crate) unsure: bool,
+    /// For an instance that is to be created: what lies under its id, and its claims.
+    pub(crate) new: Option<New>,
 }
 
-impl Lease {
+/// What the first commit of an instance needs.
+#[derive(Debug, Clone)]
+pub(crate) struct New {
+    pub(crate) predecessor: Predecessor,
+    pub(crate) claims: Vec<Claim>,
+}
+
+impl Loaded {
     /// The tenant.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
@@ -97,22 +89,28 @@ impl Lease {
         &self.stored.head.instance_id
     }
 
-    /// The fence: the number of this lease.
-    #[must_use]
-    pub fn fence(&self) -> u64 {
-        self.stored.head.fence
-    }
-
-    /// The head as of the acquire or the last commit.
+    /// The head as of the load or the last commit.
     #[must_use]
     pub fn head(&self) -> &InstanceHead {
         &self.stored.head
     }
 
-    /// The state as of the acquire or the last commit.
+    /// The state as of the load or the last commit.
     #[must_use]
     pub fn state(&self) -> &Bytes {
         &self.state
+    }
+
+    /// Whether the instance is not there yet: the next commit creates it.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.new.is_some()
+    }
+
+    /// Whether the lease is held.
+    #[must_use]
+    pub fn is_leased(&self) -> bool {
+        self.is_leased
     }
 
     /// The number that the next commit will have; the ids of its effects are made of it.
@@ -121,35 +119,75 @@ impl Lease {
         self.stored.head.commit + 1
     }
 
-    /// Until when it is ours, in ms since 1970; `None`: it was given back.
+    /// The stamp of the next commit by an attempt.
+    #[must_use]
+    pub fn stamp(&self, attempt: u64, now_ms: i64) -> Stamp {
+        Stamp {
+            commit: self.next_commit(),
+            fence: self.stored.head.fence,
+            attempt,
+            at_ms: now_ms,
+        }
+    }
+
+    /// An open bookmark.
+    #[must_use]
+    pub fn bookmark(&self, id: &str) -> Option<&OpenBookmark> {
+        self.stored.head.bookmarks.get(id)
+    }
+
+    /// Until when the lease is held, in ms since 1970; `None`: it is not.
     #[must_use]
     pub fn until_ms(&self) -> Option<i64> {
-        self.held
+        self.is_leased
             .then_some(self.stored.head.leased_until_ms)
             .flatten()
     }
 }
 
 impl Store {
-    /// Takes the lease of an instance, and loads its state. One update; one read more where the state is too large
-    /// for the head.
+    /// Opens an instance by reading it: for a burst of one commit. One read; one more where the state is too large for
+    /// the head.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn open(&self, tenant: &Tenant, open: &Open<'_>) -> Result<Opened, StoreError> {
+        let key = head_key(tenant, open.instance_id)?;
+        // A commit between the two reads replaces the state that the head named.
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(item) = self.table().get(&key).await? else {
+                return Ok(Opened::NotFound);
+            };
+            if let Some(refused) = open.refusal(&item, self.epoch())? {
+                return Ok(refused);
+            }
+            if let Some(loaded) = self.loaded(tenant, open, item, false).await? {
+                return Ok(Opened::Loaded(Box::new(loaded)));
+            }
+        }
+        Err(StoreError::damaged("state"))
+    }
+
+    /// Opens an instance by taking its lease. One update; one read more where the state is too large for the head.
     ///
     /// # Errors
     ///
     /// [`StoreError`]. After [`StoreError::is_unknown`] the lease may be taken; the same call again finds it.
-    pub async fn acquire(
+    pub async fn lease(
         &self,
         tenant: &Tenant,
-        acquire: &Acquire<'_>,
-    ) -> Result<Acquired, StoreError> {
-        let key = head_key(tenant, acquire.instance_id)?;
+        open: &Open<'_>,
+        until_ms: i64,
+    ) -> Result<Opened, StoreError> {
+        let key = head_key(tenant, open.instance_id)?;
         let mut changes = vec![
-            Change::Set("lo".into(), Value::S(acquire.owner.to_owned())),
-            Change::Set("lu".into(), Value::N(acquire.until_ms)),
+            Change::Set("lo".into(), Value::S(open.owner.to_owned())),
+            Change::Set("lu".into(), Value::N(until_ms)),
             Change::Add("fe".into(), 1),
         ];
         changes.extend(self.epoch().stamp("le"));
-        let condition = acquire.condition(self.epoch());
+        let condition = open.condition(self.epoch());
         let durability = self.config().lease_durability;
         let update = || self.table().update(&key, &changes, &condition, durability);
         let updated = match update().await {
@@ -159,42 +197,61 @@ impl Store {
         };
         let item = match updated {
             Updated::New(item) => item,
-            Updated::Refused(None) => return Ok(Acquired::NotFound),
+            Updated::Refused(None) => return Ok(Opened::NotFound),
             Updated::Refused(Some(item)) => {
                 let a = &item.attributes;
-                let ours = body::text(a, "lo") == Some(acquire.owner)
-                    && body::number(a, "lu") == Some(acquire.until_ms);
-                if !ours {
-                    return acquire.why_refused(&item, self.epoch());
+                let is_ours = body::text(a, "lo") == Some(open.owner)
+                    && body::number(a, "lu") == Some(until_ms);
+                if !is_ours {
+                    let refused = open.refusal(&item, self.epoch())?;
+                    // It became free between the update and its answer.
+                    return Ok(refused.unwrap_or(Opened::Busy {
+                        until_ms: open.now_ms,
+                    }));
                 }
                 item
             }
         };
+        match self.loaded(tenant, open, item, true).await? {
+            Some(loaded) => Ok(Opened::Loaded(Box::new(loaded))),
+            None => Err(StoreError::damaged("state")),
+        }
+    }
+
+    /// `None`: the state that the head names is not there any more.
+    async fn loaded(
+        &self,
+        tenant: &Tenant,
+        open: &Open<'_>,
+        item: Item,
+        is_leased: bool,
+    ) -> Result<Option<Loaded>, StoreError> {
         let HeadItem::Instance(stored) = instance::from_item(&item)? else {
-            return acquire.why_refused(&item, self.epoch());
+            return Err(StoreError::damaged("instance"));
         };
-        let mut lease = Lease {
+        let mut loaded = Loaded {
             tenant: tenant.clone(),
-            owner: acquire.owner.to_owned(),
+            owner: open.owner.to_owned(),
+            reopens: open.reopens && stored.head.summary.ended,
             stored: *stored,
             attributes: item.attributes,
             state: Bytes::new(),
-            held: true,
-            reopens: acquire.reopens,
+            is_leased,
             unsure: false,
+            new: None,
         };
-        match self
-            .load_state(tenant, acquire.instance_id, &lease.stored.place)
-            .await
-        {
-            Ok(Some(state)) => lease.state = state,
+        let state = self
+            .load_state(tenant, open.instance_id, &loaded.stored.place)
+            .await;
+        match state {
+            Ok(Some(state)) => loaded.state = state,
             failed => {
                 // The error at hand says more than one about giving back; the lease runs out anyway.
-                let _ = self.release(&mut lease).await;
-                return Err(failed.err().unwrap_or(StoreError::damaged("state")));
+                let _ = self.release(&mut loaded).await;
+                return failed.map(|_| None);
             }
         }
-        Ok(Acquired::Lease(Box::new(lease)))
+        Ok(Some(loaded))
     }
 
     /// Makes a lease longer. False: it is not ours any more. One update.
@@ -202,57 +259,79 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn renew(&self, lease: &mut Lease, until_ms: i64) -> Result<bool, StoreError> {
-        if !lease.held {
+    pub async fn renew(&self, loaded: &mut Loaded, until_ms: i64) -> Result<bool, StoreError> {
+        if !loaded.is_leased {
             return Ok(false);
         }
         let until = Change::Set("lu".into(), Value::N(until_ms));
-        self.change_lease(lease, &[until]).await
+        self.change_lease(loaded, &[until]).await
     }
 
-    /// Gives a lease back without a commit. Not being the holder any more is fine. One update.
+    /// Gives a lease back without a commit. Not being the holder any more is fine. One update; nothing where there is
+    /// no lease.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn release(&self, lease: &mut Lease) -> Result<(), StoreError> {
-        if lease.held {
+    pub async fn release(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+        if loaded.is_leased {
             let back = ["lo", "lu", "le"].map(|name| Change::Remove(name.into()));
-            self.change_lease(lease, &back).await?;
-            lease.held = false;
+            self.change_lease(loaded, &back).await?;
+            loaded.is_leased = false;
         }
         Ok(())
     }
 
     async fn change_lease(
         &self,
-        lease: &mut Lease,
+        loaded: &mut Loaded,
         changes: &[Change],
     ) -> Result<bool, StoreError> {
-        let key = head_key(&lease.tenant, lease.instance_id())?;
-        let ours = Condition::All(vec![lease.is_ours(), Condition::Has("lu".into())]);
-        let durability = self.config().lease_durability;
+        let key = head_key(&loaded.tenant, loaded.instance_id())?;
+        let ours = Condition::All(vec![
+            loaded.stored.is_as_read(),
+            Condition::Has("lu".into()),
+        ]);
+        let durability: Durability = self.config().lease_durability;
         let updated = self
             .table()
             .update(&key, changes, &ours, durability)
             .await?;
         if let Updated::New(item) = &updated {
-            lease.stored.head.leased_until_ms = body::number(&item.attributes, "lu");
-            lease.attributes.clone_from(&item.attributes);
+            loaded.stored.head.leased_until_ms = body::number(&item.attributes, "lu");
+            loaded.attributes.clone_from(&item.attributes);
         }
-        lease.held = matches!(updated, Updated::New(_));
-        Ok(lease.held)
+        loaded.is_leased = matches!(updated, Updated::New(_));
+        Ok(loaded.is_leased)
+    }
+
+    /// Judges a stamp by a loaded instance. No read, unless the commit is older than the recent journal.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn judge_loaded(
+        &self,
+        loaded: &Loaded,
+        stamp: &Stamp,
+    ) -> Result<Verdict, StoreError> {
+        self.judge_by(&loaded.tenant, &loaded.stored, stamp).await
+    }
+
+    /// Whether a loaded instance has taken an event. One read where some of its events have items of their own.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn has_seen_loaded(&self, loaded: &Loaded, event: &str) -> Result<bool, StoreError> {
+        self.has_taken(&loaded.tenant, &loaded.stored, event).await
     }
 }
 
-impl Lease {
-    /// Whether nobody took the lease after us. Time does not matter: a lease that ran out is ours until then.
-    pub(crate) fn is_ours(&self) -> Condition {
-        Condition::Equals("fe".into(), number(self.fence()))
-    }
-}
+/// How often a head is read anew because its state moved on meanwhile.
+const ATTEMPTS_MAX: u32 = 5;
 
-impl Acquire<'_> {
+impl Open<'_> {
     fn condition(&self, epoch: &Epoch) -> Condition {
         let mut all = vec![
             Condition::Has("su".into()),
@@ -261,56 +340,21 @@ impl Acquire<'_> {
         if !self.reopens {
             all.push(Condition::Lacks("en".into()));
         }
-        if let Some(wanted) = &self.wanted {
-            all.push(Condition::Contains(
-                "bm".into(),
-                wanted.bookmark_id.to_owned(),
-            ));
-        }
-        if let Some(event) = self.event_id {
-            all.push(Condition::Not(Box::new(Condition::Contains(
-                "se".into(),
-                event.to_owned(),
-            ))));
-        }
         Condition::All(all)
     }
 
-    /// What the head says to those who do not get the lease. What will not change by waiting comes first.
-    fn why_refused(&self, item: &Item, epoch: &Epoch) -> Result<Acquired, StoreError> {
+    /// Why the instance in an item may not be worked on. `None`: it may. What will not change by waiting comes first.
+    fn refusal(&self, item: &Item, epoch: &Epoch) -> Result<Option<Opened>, StoreError> {
         let stored = match instance::from_item(item)? {
-            HeadItem::Tombstone => return Ok(Acquired::Deleted),
-            HeadItem::Placeholder { until_ms } => {
-                let is_held = epoch.is_held_in(&item.attributes, "le");
-                return Ok(Acquired::Busy {
-                    until_ms: until_ms * i64::from(is_held),
-                    head: None,
-                });
-            }
+            HeadItem::Tombstone => return Ok(Some(Opened::Deleted)),
+            HeadItem::Placeholder { .. } => return Ok(Some(Opened::NotFound)),
             HeadItem::Instance(stored) => stored,
         };
-        let head = Box::new(stored.head);
-        if head.summary.ended && !self.reopens {
-            return Ok(Acquired::Ended(head));
+        if stored.head.summary.ended && !self.reopens {
+            return Ok(Some(Opened::Ended(Box::new(stored.head))));
         }
-        if self.event_id.is_some_and(|event| stored.seen.has(event)) {
-            return Ok(Acquired::Seen(head));
-        }
-        if let Some(wanted) = self
-            .wanted
-            .filter(|wanted| !head.bookmarks.contains(wanted.bookmark_id))
-        {
-            let ahead = wanted.commit > head.commit;
-            return Ok(if ahead {
-                Acquired::NotYet(head)
-            } else {
-                Acquired::Gone(head)
-            });
-        }
-        let until_ms = head.leased_until_ms.unwrap_or(self.now_ms);
-        Ok(Acquired::Busy {
-            until_ms,
-            head: Some(head),
-        })
+        let until_ms = stored.head.leased_until_ms.unwrap_or(i64::MIN);
+        let is_held = until_ms >= self.now_ms && epoch.is_held_in(&item.attributes, "le");
+        Ok(is_held.then_some(Opened::Busy { until_ms }))
     }
 }

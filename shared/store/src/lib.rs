@@ -1,10 +1,9 @@
-//! The table port, the item layout, leases, commits, the outbox and queries.
+//! The table port, the item layout, commits, leases, the outbox and queries.
 //!
 //! One file per item kind with its key, its body and the tests of both; one file per operation on [`Store`].
 //! The store knows where things lie and who may write them. What a state, an effect or a payload means is the
 //! engine's and the runtime's business: here they are bytes.
 
-pub mod addressees;
 pub mod alteration_plan;
 pub mod application;
 pub mod audit;
@@ -13,6 +12,7 @@ mod batches;
 pub mod blobs;
 mod body;
 pub mod bookmark;
+pub mod chain;
 mod change;
 mod change_definition;
 mod chunks;
@@ -31,7 +31,6 @@ pub mod error;
 pub mod examine;
 pub mod expiry;
 pub mod faults;
-pub mod former;
 mod head_changes;
 pub mod idempotency;
 mod index;
@@ -50,9 +49,11 @@ mod outcome;
 mod packed;
 pub mod pause;
 mod plan;
+pub mod predecessor;
 pub mod publish;
 pub mod queued_stimulus;
 mod readable;
+pub mod recipients;
 pub mod role;
 pub mod route;
 pub mod scan;
@@ -60,6 +61,7 @@ mod seen;
 mod send;
 mod shard;
 pub mod signing_key;
+pub mod stamp;
 mod state;
 pub mod stimuli;
 mod store;

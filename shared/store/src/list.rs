@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::body;
 use crate::error::StoreError;
-use crate::instance::{Summary, correlation_partition, definition_partition, list_partition};
+use crate::instance::{Summary, correlation_partition, definition_partition};
 use crate::key_text::time;
 use crate::store::Store;
 use crate::table::{Index, Query};
@@ -110,7 +110,7 @@ impl Store {
         } else {
             limit + paging.skip.min(500)
         };
-        let mut walk = self.walk(tenant, filter, &range, page_limit)?;
+        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
         let mut page = InstancePage {
             skip_left: paging.skip,
             ..InstancePage::default()
@@ -174,12 +174,9 @@ impl Store {
             limit: 1_000,
             cursor: None,
         };
-        let mut walk = self.walk(
-            tenant,
-            filter,
-            &filter.range(&paging)?,
-            bound.clamp(1, 1_000),
-        )?;
+        let range = filter.range(&paging)?;
+        let page_limit = bound.clamp(1, 1_000);
+        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
         let mut count = 0;
         let mut work = 0;
         while work < bound {
@@ -207,32 +204,31 @@ impl Store {
         })
     }
 
-    /// The places to look for what a filter asks.
-    fn walk(
+    /// The places to look for what a filter asks. A list of all instances merges those of the definitions.
+    async fn walk(
         &self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         range: &Range,
         limit: usize,
     ) -> Result<Walk, StoreError> {
-        let shards = 0..self.config().list_shards;
         let (index, partitions) = if let Some(correlation) = &filter.correlation_id {
             (
                 Index::Three,
                 vec![correlation_partition(tenant, correlation)?],
             )
-        } else if filter.definition_ids.is_empty() {
-            (
-                Index::One,
-                shards.map(|shard| list_partition(tenant, shard)).collect(),
-            )
         } else {
-            let ids: BTreeSet<_> = filter.definition_ids.iter().collect();
+            let ids: BTreeSet<String> = if filter.definition_ids.is_empty() {
+                self.definition_ids(tenant).await?
+            } else {
+                filter.definition_ids.iter().cloned().collect()
+            };
+            let shards = 0..self.config().list_shards;
             let all = ids
-                .into_iter()
+                .iter()
                 .flat_map(|id| shards.clone().map(move |shard| (id, shard)));
             let partitions = all.map(|(id, shard)| definition_partition(tenant, id, shard));
-            (Index::Two, partitions.collect::<Result<_, _>>()?)
+            (Index::One, partitions.collect::<Result<_, _>>()?)
         };
         let limit = u32::try_from(limit.clamp(1, 1_000)).unwrap_or(1_000);
         let query = |partition| Query {

@@ -1,15 +1,15 @@
-//! The outbox: the effects of a commit, written with it and deleted when they are delivered. What is left is what
-//! a crash left, and the sweep delivers it under the same ids.
+//! The outbox: the effects of a commit, written with it or before it and deleted when they are delivered. What is left
+//! is what a crash left. The sweep judges its stamp and delivers it under the same ids, or drops it.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::body;
-use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, count, part, plain, time};
 use crate::readable::readable;
 use crate::shard;
+use crate::stamp::{self, Stamp};
 use crate::store::Store;
 use crate::table::{
     Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
@@ -47,8 +47,8 @@ pub struct OutboxRow {
     pub tenant: Tenant,
     /// The instance whose commit wrote it, or the id of the event that was accepted.
     pub source: String,
-    /// The commit that wrote it; 0 for an accepted event.
-    pub commit: u64,
+    /// The commit that it belongs to. `None`: it was accepted without one, such as an event.
+    pub stamp: Option<Stamp>,
     /// When it was written, in ms since 1970.
     pub at_ms: i64,
     /// How often its delivery was tried by a sweep.
@@ -80,16 +80,25 @@ fn partition(shard: u16) -> String {
     format!("{SYSTEM}/OUTBOX#{shard:02}")
 }
 
-/// The rows that hold these effects: one, or some more where they are large.
+/// Where rows come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) tenant: &'a Tenant,
+    /// The instance, or the id of what was accepted.
+    pub(crate) id: &'a str,
+    pub(crate) stamp: Option<&'a Stamp>,
+    pub(crate) now_ms: i64,
+    /// How many shards the outbox has.
+    pub(crate) shards: u16,
+}
+
+/// The rows that hold these effects: one, or some more where they are large. `last`: a row of its own for an effect that
+/// is carried out only if the burst is cut off.
 pub(crate) fn rows(
-    tenant: &Tenant,
-    (source, commit): (&str, u64),
-    now_ms: i64,
+    source: &Source<'_>,
     effects: &[Effect],
-    shards: u16,
+    last: Option<&Effect>,
 ) -> Result<Vec<Item>, StoreError> {
-    let place = partition(shard::of(source, shards));
-    let source = part("an instance id", source)?;
     let mut items = Vec::new();
     let mut rest = effects;
     while !rest.is_empty() {
@@ -100,43 +109,35 @@ pub(crate) fn rows(
         });
         // An effect that is too large alone is refused by the table, with its size.
         let (now, later) = rest.split_at(fitting.count().max(1));
-        let sort = format!(
-            "{}#{tenant}#{source}#{}#{:04}",
-            time(now_ms),
-            count(commit),
-            items.len()
-        );
-        items.push(Item {
-            key: Key::new(place.clone(), sort),
-            attributes: body::attributes("outbox row", &now)?,
-        });
+        items.push(row(source, items.len(), now)?);
         rest = later;
+    }
+    if let Some(effect) = last {
+        items.push(row(source, items.len(), std::slice::from_ref(effect))?);
     }
     Ok(items)
 }
 
-/// The row of a commit's continuation.
-pub(crate) fn continuation(
-    tenant: &Tenant,
-    (source, commit): (&str, u64),
-    of: &Commit,
-    shards: u16,
-) -> Result<Option<Item>, StoreError> {
-    let Some(effect) = &of.continuation else {
-        return Ok(None);
-    };
-    let mut items = rows(
-        tenant,
-        (source, commit),
-        of.now_ms,
-        std::slice::from_ref(effect),
-        shards,
-    )?;
-    // No other row of the commit has this place: the others are numbered.
-    for item in &mut items {
-        item.key.sort.push('+');
+fn row(source: &Source<'_>, number: usize, effects: &[Effect]) -> Result<Item, StoreError> {
+    let (commit, attempt) = source
+        .stamp
+        .map_or((0, 0), |stamp| (stamp.commit, stamp.attempt));
+    let sort = format!(
+        "{}#{}#{}#{}#{attempt:x}#{number:04}",
+        time(source.now_ms),
+        source.tenant,
+        part("an instance id", source.id)?,
+        count(commit),
+    );
+    let mut attributes = body::attributes("outbox row", &effects)?;
+    if let Some(stamp) = source.stamp {
+        let (name, value) = stamp::attributes(stamp)?;
+        attributes.insert(name, value);
     }
-    Ok(items.pop())
+    Ok(Item {
+        key: Key::new(partition(shard::of(source.id, source.shards)), sort),
+        attributes,
+    })
 }
 
 fn attempts(attributes: &Attributes) -> u32 {
@@ -149,11 +150,13 @@ pub(crate) fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
     let damaged = || StoreError::damaged(what);
     let mut parts = item.key.sort.split('#');
     let mut text = || parts.next().and_then(plain).ok_or_else(damaged);
-    let (at, tenant, source, commit) = (text()?, text()?, text()?, text()?);
+    let (at, tenant, source) = (text()?, text()?, text()?);
+    let stamp = item.attributes.contains_key("sp");
+    let stamp = stamp.then(|| stamp::of_item(what, &item)).transpose()?;
     Ok(OutboxRow {
         tenant: Tenant::new(&tenant).map_err(|_| damaged())?,
         source,
-        commit: commit.parse().map_err(|_| damaged())?,
+        stamp,
         at_ms: at.parse().map_err(|_| damaged())?,
         attempts: attempts(&item.attributes),
         held_until_ms: body::number(&item.attributes, "hu").unwrap_or(0),
@@ -176,13 +179,7 @@ impl Store {
         now_ms: i64,
         effects: &[Effect],
     ) -> Result<Vec<OutboxKey>, StoreError> {
-        let rows = rows(
-            tenant,
-            (id, 0),
-            now_ms,
-            effects,
-            self.config().outbox_shards,
-        )?;
+        let rows = rows(&self.accepted(tenant, id, now_ms), effects, None)?;
         let keys = rows
             .iter()
             .map(|item| OutboxKey(item.key.clone()))
@@ -195,6 +192,17 @@ impl Store {
             self.write_plain(&writes).await?;
         }
         Ok(keys)
+    }
+
+    /// The source of rows that belong to no commit.
+    pub(crate) fn accepted<'a>(&self, tenant: &'a Tenant, id: &'a str, now_ms: i64) -> Source<'a> {
+        Source {
+            tenant,
+            id,
+            stamp: None,
+            now_ms,
+            shards: self.config().outbox_shards,
+        }
     }
 
     /// The rows of one shard that were written before `before_ms`, oldest first. Shards are numbered from 0 to
@@ -316,7 +324,8 @@ impl Store {
         })
     }
 
-    /// Keeps only these effects of a row, the others being delivered. False if the row is gone. One write.
+    /// Keeps only these effects of a row, the others being delivered. `is_counted`: whether the attempt counts; one that
+    /// had to wait for others does not. False if the row is gone. One write.
     ///
     /// # Errors
     ///
@@ -325,9 +334,13 @@ impl Store {
         &self,
         key: &OutboxKey,
         effects: &[Effect],
+        is_counted: bool,
     ) -> Result<bool, StoreError> {
         let body = Value::B(body::encode("outbox row", &effects)?);
-        let set = vec![Change::Set("bo".into(), body)];
+        let mut set = vec![Change::Set("bo".into(), body)];
+        if !is_counted {
+            set.push(Change::Add("at".into(), -1));
+        }
         let written = self
             .table()
             .write(&[Write::Update(key.0.clone(), set, Condition::Exists)])
@@ -342,30 +355,41 @@ mod tests {
 
     #[test]
     fn a_row_comes_back_and_many_effects_take_several_rows() {
-        let effect = |n: u32, size| Effect {
-            id: format!("i/1/{n}"),
+        let effect = |id: &str, size| Effect {
+            id: id.into(),
             body: vec![7; size].into(),
         };
         let tenant = Tenant::new("acme").unwrap();
-        let small = [effect(0, 10), effect(1, 10)];
-        let items = rows(&tenant, ("i#1", 3), 77, &small, 1).unwrap();
-        let key = Key::new("~/OUTBOX#00", "0000000000077#acme#i%231#000000000003#0000");
+        let stamp = Stamp {
+            commit: 3,
+            fence: 0,
+            attempt: 0xab,
+            at_ms: 77,
+        };
+        let source = Source {
+            tenant: &tenant,
+            id: "i#1",
+            stamp: Some(&stamp),
+            now_ms: 77,
+            shards: 1,
+        };
+        let effects = [
+            effect("a", 10),
+            effect("b", 200 * 1_024),
+            effect("c", 100 * 1_024),
+        ];
+        let items = rows(&source, &effects, Some(&effect("d", 1))).unwrap();
+        assert_eq!(items.len(), 3);
+        let key = Key::new(
+            "~/OUTBOX#00",
+            "0000000000077#acme#i%231#000000000003#ab#0000",
+        );
         assert_eq!(items[0].key, key);
         let row = from_item(items[0].clone()).unwrap();
-        assert_eq!(
-            (row.tenant, row.source.as_str(), row.commit, row.at_ms),
-            (tenant.clone(), "i#1", 3, 77)
-        );
-        assert_eq!((row.attempts, row.effects.as_slice()), (0, &small[..]));
-
-        let large: Vec<_> = (0..5).map(|n| effect(n, 100_000)).collect();
-        let items = rows(&tenant, ("i", 3), 77, &large, 1).unwrap();
-        assert_eq!(items.len(), 3);
-        let back: Vec<_> = items
-            .into_iter()
-            .flat_map(|item| from_item(item).unwrap().effects)
-            .collect();
-        assert_eq!(back, large);
-        assert!(rows(&tenant, ("i", 3), 77, &[], 1).unwrap().is_empty());
+        assert_eq!((row.tenant, row.source.as_str()), (tenant, "i#1"));
+        assert_eq!((row.stamp, row.at_ms, row.attempts), (Some(stamp), 77, 0));
+        assert_eq!(row.effects, effects[..2]);
+        let last = from_item(items[2].clone()).unwrap();
+        assert_eq!(last.effects, [effect("d", 1)]);
     }
 }

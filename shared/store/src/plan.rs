@@ -1,5 +1,4 @@
-//! The plan of a commit: the head as it will be, and every other write, in the order in which a crash between
-//! them does no harm.
+//! The plan of a commit: the head as it will be, what is put before it, decided with it and deleted after it.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +6,19 @@ use crate::bookmark;
 use crate::chunks::Chunk;
 use crate::commit::Commit;
 use crate::error::StoreError;
-use crate::idempotency;
-use crate::instance::Stored;
-use crate::outbox::{self, OutboxKey};
+use crate::instance::{OpenBookmark, Stored};
+use crate::lease::Loaded;
+use crate::outbox::{self, OutboxKey, Source};
 use crate::queued_stimulus;
 use crate::route;
+use crate::stamp::Stamp;
 use crate::state::{self, StatePlace};
 use crate::store::Store;
 use crate::table::{Condition, Item, Key, Write};
 use crate::tenant::Tenant;
 use crate::uniqueness;
 
-/// Why a write is part of a commit: what it means when it is refused.
+/// Why a write is decided together with the head: what it means when it is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Head,
@@ -26,12 +26,8 @@ pub(crate) enum Role {
     Claim(usize),
     /// Gives a claim back.
     ClaimBack,
-    /// Remembers the event.
-    Event,
     /// Takes the queued stimulus.
     Consumed,
-    /// Remembers the answer.
-    Answer,
     /// Cannot be refused.
     Plain,
 }
@@ -39,13 +35,17 @@ pub(crate) enum Role {
 /// All that a commit writes but the head's write itself.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    pub(crate) stamp: Stamp,
     /// The head as it will be.
     pub(crate) next: Stored,
-    /// May be done before the head changes: rows that lead to a bookmark that is not open yet.
+    /// Put before the head: nothing of it counts until the head shows the stamp. No other attempt uses its keys.
     pub(crate) before: Vec<Write>,
-    /// Must be done with the head.
+    /// Put before the head too, but under keys that others use: what earlier commits moved out of the head, and routes.
+    /// A lost commit leaves them, because they may be the winner's.
+    pub(crate) shared: Vec<Write>,
+    /// Decided with the head.
     pub(crate) with: Vec<(Role, Write)>,
-    /// May be done after the head has changed: rows that lead to a bookmark that is not open any more.
+    /// Deleted after the head: rows that lead to what is not open any more.
     pub(crate) after: Vec<Write>,
     /// The rows of the outbox among them.
     pub(crate) outbox: Vec<OutboxKey>,
@@ -56,55 +56,63 @@ pub(crate) struct Plan {
 }
 
 impl Store {
-    /// Plans a commit on top of the head as it is. `same_state`: the state is the one that the head names.
-    pub(crate) async fn plan(
-        &self,
-        tenant: &Tenant,
-        old: &Stored,
-        commit: &Commit,
-        same_state: bool,
-    ) -> Result<Plan, StoreError> {
-        let next = next_head(old, commit);
-        let (before, with, after) = (Vec::new(), Vec::new(), Vec::new());
+    /// Plans a commit on top of an instance as it was loaded.
+    pub(crate) async fn plan(&self, loaded: &Loaded, commit: &Commit) -> Result<Plan, StoreError> {
+        let (tenant, old) = (&loaded.tenant, &loaded.stored);
         let mut plan = Plan {
-            next,
-            before,
-            with,
-            after,
+            stamp: loaded.stamp(commit.attempt, commit.now_ms),
+            next: self.next_head(loaded, commit),
+            before: commit.timers_set.clone(),
+            shared: Vec::new(),
+            with: Vec::new(),
+            after: commit.timers_cleared.clone(),
             outbox: Vec::new(),
             old_place: None,
             new_place: None,
         };
+        let done = commit.outbox_done.iter();
+        plan.after
+            .extend(done.map(|key| Write::Delete(key.0.clone(), Condition::Always)));
         plan.bookmarks(tenant, old, commit)?;
-        plan.before.extend(commit.timers_set.iter().cloned());
-        plan.after.extend(commit.timers_cleared.iter().cloned());
-        let done = commit
-            .outbox_done
-            .iter()
-            .map(|key| Write::Delete(key.0.clone(), Condition::Always));
-        plan.after.extend(done);
-        plan.conditional(tenant, commit)?;
+        plan.claims(tenant, loaded, commit)?;
+        plan.events(tenant, commit)?;
         self.plan_journal(tenant, &mut plan, commit)?;
-        let source = (plan.next.head.instance_id.as_str(), plan.next.head.commit);
-        let shards = self.config().outbox_shards;
-        let rows = outbox::rows(tenant, source, commit.now_ms, &commit.effects, shards)?;
-        let continuation = outbox::continuation(tenant, source, commit, shards)?;
-        for item in rows.into_iter().chain(continuation) {
-            plan.outbox.push(OutboxKey(item.key.clone()));
-            plan.with.push((Role::Plain, put(item)));
-        }
+        self.plan_outbox(tenant, &mut plan, commit)?;
         for route in &commit.routes_added {
-            plan.before.push(put(Item {
+            plan.shared.push(put(Item {
                 key: route::key(tenant, route, None)?,
                 attributes: route::attributes(),
             }));
         }
-        if !same_state {
+        if loaded.is_new() || commit.state != loaded.state {
             self.plan_state(tenant, &mut plan, old, commit).await?;
         }
         self.plan_expiry(tenant, &mut plan, old, commit)?;
         plan.dedupe();
         Ok(plan)
+    }
+
+    /// The head as the commit makes it, but for the journal and the place of the state.
+    fn next_head(&self, loaded: &Loaded, commit: &Commit) -> Stored {
+        let mut next = loaded.stored.clone();
+        let created_ms = next.head.summary.created_ms;
+        next.head.commit += 1;
+        next.head.summary = commit.summary.clone();
+        if !loaded.is_new() {
+            // The place in the lists is made of it.
+            next.head.summary.created_ms = created_ms;
+        }
+        if let Some(pinned) = &commit.pinned {
+            next.head.pinned = pinned.clone();
+        }
+        let is_kept = commit.keep_until_ms.filter(|_| !commit.summary.ended);
+        next.head.leased_until_ms = is_kept;
+        next.owner = is_kept.map(|_| loaded.owner.clone());
+        next.epoch = is_kept.and(self.epoch().name());
+        if is_kept.is_some() && !loaded.is_leased {
+            next.head.fence += 1;
+        }
+        next
     }
 
     fn plan_journal(
@@ -116,17 +124,37 @@ impl Store {
         let next = &mut plan.next;
         let added = Chunk {
             commit: next.head.commit,
-            fence: next.commit_fence,
+            attempt: commit.attempt,
             at_ms: commit.now_ms,
             first: next.head.journal_lines,
             lines: commit.journal.clone(),
+            beside: 0,
         };
         next.head.journal_lines = added.end();
-        let (recent, items) =
-            self.add_lines(tenant, &next.head.instance_id, &next.recent, added)?;
-        next.recent = recent;
-        plan.with
-            .extend(items.into_iter().map(|item| (Role::Plain, put(item))));
+        let lines = self.add_lines(tenant, &next.head.instance_id, &next.recent, added)?;
+        next.recent = lines.recent;
+        plan.before.extend(lines.own.into_iter().map(put));
+        plan.shared.extend(lines.moved.map(put));
+        Ok(())
+    }
+
+    fn plan_outbox(
+        &self,
+        tenant: &Tenant,
+        plan: &mut Plan,
+        commit: &Commit,
+    ) -> Result<(), StoreError> {
+        let source = Source {
+            tenant,
+            id: &plan.next.head.instance_id,
+            stamp: Some(&plan.stamp),
+            now_ms: commit.now_ms,
+            shards: self.config().outbox_shards,
+        };
+        for item in outbox::rows(&source, &commit.effects, commit.continuation.as_ref())? {
+            plan.outbox.push(OutboxKey(item.key.clone()));
+            plan.before.push(put(item));
+        }
         Ok(())
     }
 
@@ -138,17 +166,16 @@ impl Store {
         commit: &Commit,
     ) -> Result<(), StoreError> {
         let head = &plan.next.head;
-        let attempt = (head.commit, plan.next.commit_fence);
+        let attempt = (head.commit, commit.attempt);
         let (place, write) = self
             .place_state(tenant, &head.instance_id, attempt, &commit.state)
             .await?;
-        plan.with.extend(write.map(|write| (Role::Plain, write)));
+        plan.before.extend(write);
         match &old.place {
             StatePlace::Inline(_) => {}
-            StatePlace::Item(n) => {
-                let key = state::key(tenant, &head.instance_id, *n)?;
-                plan.with
-                    .push((Role::Plain, Write::Delete(key, Condition::Always)));
+            StatePlace::Item(commit, attempt) => {
+                let key = state::key(tenant, &head.instance_id, (*commit, *attempt))?;
+                plan.after.push(Write::Delete(key, Condition::Always));
             }
             StatePlace::Blob(_) => plan.old_place = Some(old.place.clone()),
         }
@@ -160,29 +187,6 @@ impl Store {
     }
 }
 
-/// The head as the commit makes it, but for the journal and the place of the state.
-fn next_head(old: &Stored, commit: &Commit) -> Stored {
-    let mut next = old.clone();
-    let created_ms = next.head.summary.created_ms;
-    let is_first = next.head.commit == 0;
-    next.commit_fence = next.head.fence;
-    next.head.commit += 1;
-    next.head.summary = commit.summary.clone();
-    if !is_first {
-        // The place in the lists is made of it.
-        next.head.summary.created_ms = created_ms;
-    }
-    if let Some(pinned) = &commit.pinned {
-        next.head.pinned = pinned.clone();
-    }
-    let ended = commit.summary.ended;
-    next.head.leased_until_ms = commit.keep_until_ms.filter(|_| !ended);
-    if next.head.leased_until_ms.is_none() {
-        next.owner = None;
-    }
-    next
-}
-
 impl Plan {
     fn bookmarks(
         &mut self,
@@ -190,69 +194,93 @@ impl Plan {
         old: &Stored,
         commit: &Commit,
     ) -> Result<(), StoreError> {
-        let Self {
-            next,
-            before,
-            after,
-            ..
-        } = self;
-        let instance = next.head.instance_id.clone();
+        let next = &mut self.next.head;
         let ended = commit.summary.ended;
         let removed: BTreeSet<&String> = if ended {
-            old.head.bookmarks.iter().collect()
+            old.head.bookmarks.keys().collect()
         } else {
             commit.bookmarks_removed.iter().collect()
         };
         for id in removed {
-            next.head.bookmarks.remove(id);
-            if let Some(hash) = next.found_by.remove(id) {
-                let key = bookmark::key(tenant, &hash, &instance, id)?;
-                after.push(Write::Delete(key, Condition::Always));
+            let closed = next.bookmarks.remove(id);
+            if let Some(OpenBookmark {
+                attempt,
+                place: Some(place),
+            }) = closed
+            {
+                let key = bookmark::key(tenant, &place, &next.instance_id, id, attempt)?;
+                self.after.push(Write::Delete(key, Condition::Always));
             }
         }
         for added in commit.bookmarks_added.iter().filter(|_| !ended) {
-            next.head.bookmarks.insert(added.id.clone());
-            if let Some(found_by) = &added.found_by {
-                next.found_by
-                    .insert(added.id.clone(), found_by.hash.clone());
-                let key = bookmark::key(tenant, &found_by.hash, &instance, &added.id)?;
-                let attributes = bookmark::attributes(found_by, next.head.commit)?;
-                before.push(put(Item { key, attributes }));
+            let found_by = added.found_by.as_ref();
+            let open = OpenBookmark {
+                attempt: commit.attempt,
+                place: found_by.map(bookmark::FoundBy::place),
+            };
+            next.bookmarks.insert(added.id.clone(), open);
+            if let Some(found_by) = found_by {
+                let added = (added.id.as_str(), found_by);
+                let row = bookmark::item(tenant, &next.instance_id, added, &self.stamp)?;
+                self.before.push(put(row));
             }
         }
         Ok(())
     }
 
-    /// The writes that may be refused.
-    fn conditional(&mut self, tenant: &Tenant, commit: &Commit) -> Result<(), StoreError> {
-        let Self { next, with, .. } = self;
-        let instance = next.head.instance_id.clone();
+    /// Claims are decided with the head: two starts at the same moment must not both have one.
+    fn claims(
+        &mut self,
+        tenant: &Tenant,
+        loaded: &Loaded,
+        commit: &Commit,
+    ) -> Result<(), StoreError> {
+        let instance = self.next.head.instance_id.clone();
+        let claims = loaded
+            .new
+            .as_ref()
+            .map_or(&commit.claims, |new| &new.claims);
+        for (n, claim) in claims.iter().enumerate() {
+            let key = claim.key(tenant)?;
+            self.next.claims.insert(key.partition.clone());
+            // One that has ended in its first burst takes nothing, but must not run beside another all the same.
+            let write = if commit.summary.ended {
+                uniqueness::check(key, &instance)
+            } else {
+                uniqueness::take(key, &instance)
+            };
+            self.with.push((Role::Claim(n), write));
+        }
         if commit.summary.ended {
-            for partition in std::mem::take(&mut next.claims) {
-                let back = uniqueness::give_back(Key::new(partition, "HEAD"), &instance);
-                with.push((Role::ClaimBack, back));
+            for partition in std::mem::take(&mut self.next.claims) {
+                let key = Key::new(partition, "HEAD");
+                if self.with.iter().all(|(_, write)| *write.key() != key) {
+                    let back = uniqueness::give_back(key, &instance);
+                    self.with.push((Role::ClaimBack, back));
+                }
             }
         }
-        if let Some(event) = &commit.event_id {
-            let write = next.seen.add(tenant, &instance, event, commit.now_ms)?;
-            with.extend(write.map(|write| (Role::Event, write)));
+        Ok(())
+    }
+
+    fn events(&mut self, tenant: &Tenant, commit: &Commit) -> Result<(), StoreError> {
+        let instance = self.next.head.instance_id.clone();
+        if !commit.event_ids.is_empty() {
+            let seen = &mut self.next.seen;
+            let moved = seen.add(tenant, &instance, &commit.event_ids, commit.now_ms)?;
+            self.shared.extend(moved.into_iter().map(put));
         }
         if let Some(consumed) = &commit.consumed {
-            let key = queued_stimulus::key(tenant, &consumed.hash, &consumed.id)?;
-            with.push((Role::Consumed, Write::Delete(key, Condition::Exists)));
+            let key = queued_stimulus::key(tenant, consumed)?;
+            self.with
+                .push((Role::Consumed, Write::Delete(key, Condition::Exists)));
             let taken = queued_stimulus::remember_taken(
                 tenant,
                 &consumed.hash,
                 &consumed.id,
                 commit.now_ms,
             )?;
-            with.push((Role::Plain, put(taken)));
-        }
-        if let Some(answer) = &commit.answer {
-            with.push((
-                Role::Answer,
-                idempotency::put(tenant, answer, commit.now_ms)?,
-            ));
+            self.with.push((Role::Plain, put(taken)));
         }
         Ok(())
     }
@@ -270,6 +298,7 @@ impl Plan {
             writes.reverse();
         };
         keep_last(&mut self.before);
+        keep_last(&mut self.shared);
         keep_last(&mut self.after);
     }
 }

@@ -1,5 +1,6 @@
-//! Queued stimuli: stimuli that nothing waited for when they came. They lie under their hash, where a commit that
-//! opens a bookmark looks for them, and in an index by expiry, where the sweep looks.
+//! Queued stimuli: stimuli that nothing waited for when they came. They lie in a partition of their hash, by correlation
+//! id and instance, oldest first, where a commit that opens a bookmark looks for the first that fits; and in an index
+//! by expiry, where the sweep looks.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use crate::shard;
 use crate::store::Store;
 use crate::table::{Attributes, Condition, Index, Item, Key, Query, Value, Write};
 use crate::tenant::Tenant;
-use crate::trigger::{stimulus_hash, stimulus_partition};
 
 /// A stimulus that waits for a bookmark. It carries the whole filter of its sender, so that it wakes later what it
 /// would have woken at once.
@@ -47,12 +47,72 @@ pub struct QueuedStimulus {
     pub payload: Bytes,
 }
 
+/// Where a queued stimulus lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuePlace {
+    /// The hash that it is for.
+    pub hash: String,
+    /// Its id.
+    pub id: String,
+    /// Only for instances with this correlation id.
+    pub correlation_id: Option<String>,
+    /// Only for this instance.
+    pub instance_id: Option<String>,
+    /// When it came, in ms since 1970.
+    pub created_ms: i64,
+}
+
+impl QueuedStimulus {
+    /// Where it lies.
+    #[must_use]
+    pub fn place(&self) -> QueuePlace {
+        QueuePlace {
+            hash: self.hash.clone(),
+            id: self.id.clone(),
+            correlation_id: self.correlation_id.clone(),
+            instance_id: self.instance_id.clone(),
+            created_ms: self.created_ms,
+        }
+    }
+}
+
+/// The partition where the stimuli of a hash wait.
+pub(crate) fn queue_partition(tenant: &Tenant, hash: &str) -> Result<String, StoreError> {
+    Ok(partition(
+        tenant,
+        &format!("QUEUE#{}", part("a stimulus hash", hash)?),
+    ))
+}
+
+/// What the sort keys begin with of stimuli for a correlation id and an instance; `None`: for any.
+pub(crate) fn queue_prefix(
+    correlation_id: Option<&str>,
+    instance_id: Option<&str>,
+) -> Result<String, StoreError> {
+    let optional = |what, id: Option<&str>| match id {
+        None | Some("") => Ok(String::new()),
+        Some(id) => part(what, id),
+    };
+    Ok(format!(
+        "{}#{}#",
+        optional("a correlation id", correlation_id)?,
+        optional("an instance id", instance_id)?
+    ))
+}
+
 /// The key of a queued stimulus.
-pub(crate) fn key(tenant: &Tenant, hash: &str, id: &str) -> Result<Key, StoreError> {
-    let id = part("a stimulus id", id)?;
+pub(crate) fn key(tenant: &Tenant, place: &QueuePlace) -> Result<Key, StoreError> {
+    let prefix = queue_prefix(
+        place.correlation_id.as_deref(),
+        place.instance_id.as_deref(),
+    )?;
     Ok(Key::new(
-        stimulus_partition(tenant, hash)?,
-        format!("Q#{id}"),
+        queue_partition(tenant, &place.hash)?,
+        format!(
+            "{prefix}{}#{}",
+            time(place.created_ms),
+            part("a stimulus id", &place.id)?
+        ),
     ))
 }
 
@@ -66,7 +126,7 @@ pub(crate) fn item(
     queued: &QueuedStimulus,
     shards: u16,
 ) -> Result<Item, StoreError> {
-    let key = key(tenant, &queued.hash, &queued.id)?;
+    let key = key(tenant, &queued.place())?;
     let mut attributes = body::attributes("queued stimulus", queued)?;
     let shard = shard::of(&queued.id, shards);
     let sort = format!(
@@ -82,9 +142,11 @@ pub(crate) fn item(
 pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
     let what = "queued stimulus";
     let mut queued: QueuedStimulus = body::of_item(what, item)?;
-    let id = item.key.sort.strip_prefix("Q#").and_then(plain);
+    let id = item.key.sort.rsplit('#').next().and_then(plain);
     queued.id = id.ok_or(StoreError::damaged(what))?;
-    queued.hash = stimulus_hash(what, &item.key.partition)?;
+    let hash = item.key.partition.split_once("/QUEUE#");
+    let hash = hash.and_then(|(_, hash)| plain(hash));
+    queued.hash = hash.ok_or(StoreError::damaged(what))?;
     Ok(queued)
 }
 
@@ -158,17 +220,17 @@ impl Store {
         Ok(page.items.into_iter().map(|item| item.key).collect())
     }
 
-    /// Keeps what would expire before `until_ms` until `anew_ms`, both in ms since 1970; at most 1,000 of each shard.
-    /// Answers how many there were.
+    /// Prolongs the queued stimuli that would expire before `until_ms` until `anew_ms`, both in ms since 1970; at most
+    /// 1,000 of each shard. Answers how many there were.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn keep_stimuli(&self, until_ms: i64, anew_ms: i64) -> Result<u32, StoreError> {
+    pub async fn prolong_stimuli(&self, until_ms: i64, anew_ms: i64) -> Result<u32, StoreError> {
         let mut count = 0;
         for shard in 0..self.config().outbox_shards {
             for key in self.expiring(shard, until_ms, u32::MAX).await? {
-                if self.keep_stimulus(&key, anew_ms).await? {
+                if self.prolong_stimulus(&key, anew_ms).await? {
                     count += 1;
                 }
             }
@@ -177,7 +239,7 @@ impl Store {
     }
 
     /// False: it is not there any more, and the index lags behind.
-    async fn keep_stimulus(&self, key: &Key, until_ms: i64) -> Result<bool, StoreError> {
+    async fn prolong_stimulus(&self, key: &Key, until_ms: i64) -> Result<bool, StoreError> {
         let tenant = tenant_of("queued stimulus", &key.partition)?;
         let Some(found) = self.table().get(key).await? else {
             return Ok(false);
@@ -186,10 +248,10 @@ impl Store {
             expires_ms: until_ms,
             ..from_item(&found)?
         };
-        let kept = item(&tenant, &queued, self.config().outbox_shards)?;
+        let prolonged = item(&tenant, &queued, self.config().outbox_shards)?;
         let said = remember_queued(&tenant, &queued)?;
         self.write_if(&[
-            Write::Put(kept, Condition::Exists),
+            Write::Put(prolonged, Condition::Exists),
             Write::Put(said, Condition::Always),
         ])
         .await
@@ -215,7 +277,17 @@ mod tests {
         };
         let tenant = Tenant::new("acme").unwrap();
         let item = item(&tenant, &queued, 1).unwrap();
-        assert_eq!(item.key, Key::new("acme/STIM#AB", "Q#e%231"));
+        assert_eq!(
+            item.key,
+            Key::new("acme/QUEUE#AB", "c#i#0000000000001#e%231")
+        );
+        let for_any = QueuePlace {
+            correlation_id: None,
+            instance_id: None,
+            ..queued.place()
+        };
+        let any = key(&tenant, &for_any).unwrap();
+        assert_eq!(any.sort, "##0000000000001#e%231");
         assert_eq!(body::text(&item.attributes, "g2p"), Some("~/QUEUED#00"));
         assert_eq!(
             body::text(&item.attributes, "g2s"),

@@ -1,19 +1,17 @@
 //! Which events an instance has seen, so that an event that is delivered twice wakes it once.
 //!
-//! The first few ride in the head, where a lease can ask for them in its condition. When they are too many, each
-//! further one gets an item of its own that a commit puts if absent; the head remembers that such items exist.
+//! The last few ride in the head. When they are too many, the oldest move to items of their own; the head remembers
+//! that such items exist. Only events of earlier commits move, so every attempt moves the same, before its commit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::body;
 use crate::error::StoreError;
-use crate::instance::{self, HeadItem, head_key, wf_partition};
+use crate::instance::{Stored, wf_partition};
 use crate::key_text::part;
 use crate::store::Store;
-use crate::table::{Attributes, Condition, Item, Key, Value, Write};
+use crate::table::{Attributes, Item, Key, Value};
 use crate::tenant::Tenant;
 
 /// How many events ride in the head.
@@ -35,19 +33,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn read(times: Option<&Bytes>) -> Result<Self, StoreError> {
-        times.map_or(Ok(Self::default()), |bytes| body::decode("instance", bytes))
-    }
-
-    pub(crate) fn events(&self) -> Option<BTreeSet<String>> {
-        (!self.times.is_empty()).then(|| self.times.keys().cloned().collect())
-    }
-
-    pub(crate) fn times(&self) -> Result<Option<Bytes>, StoreError> {
-        if *self == Self::default() {
-            return Ok(None);
-        }
-        body::encode("instance", self).map(Some)
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     pub(crate) fn has(&self, event: &str) -> bool {
@@ -59,32 +46,41 @@ impl Seen {
         self.overflow_ms.is_some()
     }
 
-    /// Adds an event, and forgets the old ones. Answers the write that remembers it where the head is full.
+    /// Adds the events of a commit, and forgets the old ones. Answers the items of those that move out of the head.
     pub(crate) fn add(
         &mut self,
         tenant: &Tenant,
         instance: &str,
-        event: &str,
+        events: &[String],
         now_ms: i64,
-    ) -> Result<Option<Write>, StoreError> {
+    ) -> Result<Vec<Item>, StoreError> {
         let old = now_ms.saturating_sub(REMEMBERED_MS);
         self.times.retain(|_, seen_ms| *seen_ms > old);
         self.overflow_ms = self.overflow_ms.filter(|seen_ms| *seen_ms > old);
-        // Once an event has an item, the next ones need one too: only its put can tell whether they have.
-        if self.overflow_ms.is_none() && self.times.len() < IN_HEAD_MAX {
-            self.times.insert(event.to_owned(), now_ms);
-            return Ok(None);
+        let mut moved = Vec::new();
+        if self.times.len() + events.len() > IN_HEAD_MAX {
+            for (event, seen_ms) in std::mem::take(&mut self.times) {
+                let last = self.overflow_ms.get_or_insert(seen_ms);
+                *last = seen_ms.max(*last);
+                moved.push(item(tenant, instance, &event, seen_ms)?);
+            }
         }
-        self.overflow_ms = Some(now_ms);
-        let key = key(tenant, instance, event)?;
-        let ttl = now_ms.saturating_add(REMEMBERED_MS) / 1_000 + 3_600;
-        let attributes = Attributes::from([
-            ("at".to_owned(), Value::N(now_ms)),
-            ("ttl".to_owned(), Value::N(ttl)),
-        ]);
-        let unseen = Condition::Any(vec![Condition::Absent, Condition::Below("at".into(), old)]);
-        Ok(Some(Write::Put(Item { key, attributes }, unseen)))
+        let new = events.iter().map(|event| (event.clone(), now_ms));
+        self.times.extend(new);
+        Ok(moved)
     }
+}
+
+/// The item of an event that an instance has seen.
+fn item(tenant: &Tenant, instance: &str, event: &str, seen_ms: i64) -> Result<Item, StoreError> {
+    let ttl = seen_ms.saturating_add(REMEMBERED_MS) / 1_000 + 3_600;
+    Ok(Item {
+        key: key(tenant, instance, event)?,
+        attributes: Attributes::from([
+            ("at".to_owned(), Value::N(seen_ms)),
+            ("ttl".to_owned(), Value::N(ttl)),
+        ]),
+    })
 }
 
 /// The key of an event's item.
@@ -108,15 +104,27 @@ impl Store {
         instance: &str,
         event: &str,
     ) -> Result<bool, StoreError> {
-        let head = self.table().get(&head_key(tenant, instance)?).await?;
-        if let Some(item) = head
-            && let HeadItem::Instance(stored) = instance::from_item(&item)?
-            && stored.seen.has(event)
-        {
+        match self.stored(tenant, instance).await? {
+            Some(stored) => self.has_taken(tenant, &stored, event).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Whether an instance that was read has taken an event. One read where some events have items of their own.
+    pub(crate) async fn has_taken(
+        &self,
+        tenant: &Tenant,
+        stored: &Stored,
+        event: &str,
+    ) -> Result<bool, StoreError> {
+        if stored.seen.has(event) {
             return Ok(true);
         }
-        let own = self.table().get(&key(tenant, instance, event)?).await?;
-        Ok(own.is_some())
+        if !stored.seen.has_overflowed() {
+            return Ok(false);
+        }
+        let own = key(tenant, &stored.head.instance_id, event)?;
+        Ok(self.table().get(&own).await?.is_some())
     }
 }
 
@@ -125,26 +133,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_ride_in_the_head_until_they_are_too_many() {
+    fn the_last_events_ride_in_the_head_and_older_ones_move() {
         let tenant = Tenant::default();
         let mut seen = Seen::default();
-        for n in 0..8 {
-            assert_eq!(
-                seen.add(&tenant, "i", &format!("e{n}"), 1_000).unwrap(),
-                None
-            );
-        }
-        let write = seen.add(&tenant, "i", "e8", 1_001).unwrap().unwrap();
-        assert_eq!(write.key(), &Key::new("default/WF#i", "SEEN#e8"));
-        assert!(seen.has("e0") && !seen.has("e8"));
-        assert_eq!(Seen::read(seen.times().unwrap().as_ref()).unwrap(), seen);
+        let events: Vec<_> = (0..8).map(|n| format!("e{n}")).collect();
+        assert!(seen.add(&tenant, "i", &events, 1_000).unwrap().is_empty());
+        let moved = seen.add(&tenant, "i", &["e8".to_owned()], 1_001).unwrap();
+        assert_eq!(moved.len(), 8);
+        assert_eq!(moved[0].key, Key::new("default/WF#i", "SEEN#e0"));
+        assert!(!seen.has("e0") && seen.has("e8") && seen.has_overflowed());
 
-        // Room in the head alone is not enough while an event may have an item.
-        let later = 1_000 + REMEMBERED_MS;
-        assert!(seen.add(&tenant, "i", "e9", later).unwrap().is_some());
-        assert_eq!(seen.events(), None);
-        let much_later = later + REMEMBERED_MS;
-        assert_eq!(seen.add(&tenant, "i", "e10", much_later).unwrap(), None);
-        assert_eq!(seen.events(), Some(["e10".to_owned()].into()));
+        let later = 1_001 + REMEMBERED_MS;
+        seen.add(&tenant, "i", &["e9".to_owned()], later).unwrap();
+        assert!(!seen.has("e8") && seen.has("e9") && !seen.has_overflowed());
     }
 }

@@ -1,28 +1,14 @@
-//! Sending a plan to the table, and knowing which of its writes was refused.
+//! Sending a head with what is decided together with it, and knowing which of the writes was refused.
 
 use crate::error::StoreError;
 use crate::plan::{Plan, Role};
 use crate::store::Store;
-use crate::table::{Condition, Item, TableError, Write, Written};
+use crate::table::{Item, TableError, Write, Written};
 
 /// How often writes are sent whose answer is lost each time, before the caller hears of it.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// A plan's writes beside the head's, in atomic writes.
-pub(crate) struct Parts {
-    pub(crate) before: Vec<Vec<Write>>,
-    /// What goes with the head because it fits.
-    pub(crate) with_head: Vec<Write>,
-    pub(crate) after: Vec<Vec<Write>>,
-}
-
-impl Parts {
-    pub(crate) fn is_split(&self) -> bool {
-        !self.before.is_empty() || !self.after.is_empty()
-    }
-}
-
-/// What became of a plan.
+/// Outcome of sending a plan.
 pub(crate) enum Sent {
     Done,
     /// The head is not as it was; this is how it is.
@@ -32,51 +18,19 @@ pub(crate) enum Sent {
 }
 
 impl Store {
-    /// Takes a plan apart: one atomic write where that is enough.
-    pub(crate) fn parts(&self, plan: &mut Plan) -> Parts {
-        let before = std::mem::take(&mut plan.before);
-        let after = std::mem::take(&mut plan.after);
-        let must = plan.with.iter().map(|(_, write)| write);
-        if self.fits(1, must.chain(&before).chain(&after)) {
-            let with_head = before.into_iter().chain(after).collect();
-            return Parts {
-                before: Vec::new(),
-                with_head,
-                after: Vec::new(),
-            };
-        }
-        Parts {
-            before: self.batches(before),
-            with_head: Vec::new(),
-            after: self.batches(after),
-        }
-    }
-
-    /// Does all of a plan but what comes after the head. `check` says that the head is as it was.
+    /// Writes the head and what goes with it: one plain write where that is nothing.
     pub(crate) async fn send(
         &self,
         head: Write,
-        check: &Condition,
         plan: &Plan,
-        parts: &Parts,
         unsure: &mut bool,
     ) -> Result<Sent, StoreError> {
-        for batch in &parts.before {
-            let mut writes = vec![Write::Check(head.key().clone(), check.clone())];
-            writes.extend_from_slice(batch);
-            if let Written::Refused(items) = self.write_again(&writes, unsure).await? {
-                return Ok(Sent::HeadRefused(
-                    items.into_iter().next().flatten().flatten(),
-                ));
-            }
-        }
         let mut roles = vec![Role::Head];
         let mut writes = vec![head];
         for (role, write) in &plan.with {
             roles.push(*role);
             writes.push(write.clone());
         }
-        writes.extend_from_slice(&parts.with_head);
         loop {
             let items = match self.write_again(&writes, unsure).await? {
                 Written::Done => return Ok(Sent::Done),

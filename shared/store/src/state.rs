@@ -1,54 +1,54 @@
 //! Where an instance's state lies: in the head, in an item of its own, or among the blobs.
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::body;
 use crate::error::StoreError;
-use crate::instance::{number, wf_partition};
+use crate::instance::wf_partition;
 use crate::key_text::count;
 use crate::packed;
 use crate::store::Store;
 use crate::table::{Attributes, Condition, Item, Key, Value, Write};
 use crate::tenant::Tenant;
 
-/// The place of the last state, packed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The place of the last state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StatePlace {
     /// In the head.
+    #[serde(rename = "i")]
     Inline(Bytes),
-    /// In the item that this commit wrote.
-    Item(u64),
+    /// In the item that this attempt at this commit wrote.
+    #[serde(rename = "n")]
+    Item(u64, u64),
     /// Under this name among the blobs.
+    #[serde(rename = "b")]
     Blob(String),
 }
 
-impl StatePlace {
-    pub(crate) fn attribute(&self) -> (&'static str, Value) {
-        match self {
-            Self::Inline(packed) => ("st", Value::B(packed.clone())),
-            Self::Item(commit) => ("sn", number(*commit)),
-            Self::Blob(name) => ("sb", Value::S(name.clone())),
-        }
-    }
-
-    pub(crate) fn from_attributes(attributes: &Attributes) -> Result<Self, StoreError> {
-        if let Some(packed) = body::bytes(attributes, "st") {
-            return Ok(Self::Inline(packed.clone()));
-        }
-        if let Some(commit) = body::number(attributes, "sn") {
-            return Ok(Self::Item(commit.unsigned_abs()));
-        }
-        let name = body::text(attributes, "sb").ok_or(StoreError::damaged("instance"))?;
-        Ok(Self::Blob(name.to_owned()))
+impl Default for StatePlace {
+    fn default() -> Self {
+        Self::Inline(Bytes::new())
     }
 }
 
-/// The key of the state that a commit wrote.
-pub(crate) fn key(tenant: &Tenant, instance: &str, commit: u64) -> Result<Key, StoreError> {
+impl StatePlace {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The key of the state that an attempt at a commit wrote. No other attempt writes it, so it may be put before the
+/// commit and deleted at any time after it.
+pub(crate) fn key(
+    tenant: &Tenant,
+    instance: &str,
+    (commit, attempt): (u64, u64),
+) -> Result<Key, StoreError> {
     Ok(Key::new(
         wf_partition(tenant, instance)?,
-        format!("STATE#{}", count(commit)),
+        format!("STATE#{}#{attempt:x}", count(commit)),
     ))
 }
 
@@ -56,8 +56,7 @@ pub(crate) fn key(tenant: &Tenant, instance: &str, commit: u64) -> Result<Key, S
 fn blob_name(
     tenant: &Tenant,
     instance: &str,
-    commit: u64,
-    fence: u64,
+    (commit, attempt): (u64, u64),
     packed: &[u8],
 ) -> Result<String, StoreError> {
     let digest = Sha256::digest(packed);
@@ -65,7 +64,9 @@ fn blob_name(
         format!("{hex}{byte:02x}")
     });
     let instance = crate::key_text::part("an instance id", instance)?;
-    Ok(format!("{tenant}/state/{instance}/{commit}-{fence}-{hex}"))
+    Ok(format!(
+        "{tenant}/state/{instance}/{commit}-{attempt:x}-{hex}"
+    ))
 }
 
 impl Store {
@@ -74,7 +75,7 @@ impl Store {
         &self,
         tenant: &Tenant,
         instance: &str,
-        (commit, fence): (u64, u64),
+        attempt: (u64, u64),
         state: &Bytes,
     ) -> Result<(StatePlace, Option<Write>), StoreError> {
         let config = self.config();
@@ -86,25 +87,29 @@ impl Store {
                 limit: config.state_max,
             });
         }
+        // The head compresses what lies in it together with its journal.
+        if state.len() <= config.state_inline_max {
+            return Ok((StatePlace::Inline(state.clone()), None));
+        }
         let packed = packed::pack(state, config.compress_from);
         if packed.len() <= config.state_inline_max {
-            return Ok((StatePlace::Inline(packed), None));
+            return Ok((StatePlace::Inline(state.clone()), None));
         }
         if packed.len() <= config.state_item_max {
             let attributes = Attributes::from([("st".to_owned(), Value::B(packed))]);
             let item = Item {
-                key: key(tenant, instance, commit)?,
+                key: key(tenant, instance, attempt)?,
                 attributes,
             };
             return Ok((
-                StatePlace::Item(commit),
+                StatePlace::Item(attempt.0, attempt.1),
                 Some(Write::Put(item, Condition::Always)),
             ));
         }
         let blobs = self
             .blobs()
             .ok_or(StoreError::NoBlobs { size: packed.len() })?;
-        let name = blob_name(tenant, instance, commit, fence, &packed)?;
+        let name = blob_name(tenant, instance, attempt, &packed)?;
         blobs.put(&name, packed).await.map_err(StoreError::Blobs)?;
         Ok((StatePlace::Blob(name), None))
     }
@@ -117,9 +122,10 @@ impl Store {
         place: &StatePlace,
     ) -> Result<Option<Bytes>, StoreError> {
         let packed = match place {
-            StatePlace::Inline(packed) => Some(packed.clone()),
-            StatePlace::Item(commit) => {
-                let item = self.table().get(&key(tenant, instance, *commit)?).await?;
+            StatePlace::Inline(state) => return Ok(Some(state.clone())),
+            StatePlace::Item(commit, attempt) => {
+                let key = key(tenant, instance, (*commit, *attempt))?;
+                let item = self.table().get(&key).await?;
                 item.and_then(|item| body::bytes(&item.attributes, "st").cloned())
             }
             StatePlace::Blob(name) => {
@@ -147,21 +153,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_comes_back() {
-        let places = [
-            StatePlace::Inline(Bytes::from_static(&[1])),
-            StatePlace::Item(7),
-            StatePlace::Blob("x/y".into()),
-        ];
-        for place in places {
-            let (name, value) = place.attribute();
-            let attributes = Attributes::from([(name.to_owned(), value)]);
-            assert_eq!(StatePlace::from_attributes(&attributes).unwrap(), place);
-        }
-        assert!(StatePlace::from_attributes(&Attributes::new()).is_err());
+    fn the_key_of_a_state_names_its_attempt() {
         assert_eq!(
-            key(&Tenant::default(), "i", 7).unwrap(),
-            Key::new("default/WF#i", "STATE#000000000007")
+            key(&Tenant::default(), "i", (7, 0xab)).unwrap(),
+            Key::new("default/WF#i", "STATE#000000000007#ab")
         );
     }
 }

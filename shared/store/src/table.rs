@@ -275,4 +275,17 @@ pub trait Table: Send + Sync + 'static {
     /// Does all of the writes or none. 1 to 100, each about another key. A single write costs half of what it
     /// costs as one of several (DynamoDB's price of a transaction).
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError>;
+
+    /// Does puts and deletes under [`Condition::Always`], any number of them, each by itself and in any order. Doing
+    /// them again changes nothing. After an error some of them may have happened.
+    ///
+    /// On DynamoDB each costs half of what it costs as one of several in [`Self::write`].
+    async fn write_each(&self, writes: &[Write]) -> Result<(), TableError> {
+        for write in writes {
+            if let Written::Refused(_) = self.write(std::slice::from_ref(write)).await? {
+                return Err(TableError::Invalid("a plain write has a condition".into()));
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,4 +1,7 @@
-//! Timers that lie in the table itself: for a table in the process that fires them. On AWS the scheduler has them.
+//! Timers that lie in the table itself: for servers that fire them. On AWS the scheduler has them.
+//!
+//! A row is found by its due time. One that cannot fire yet moves to a later time, so that it never blocks the rows
+//! behind it.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -7,6 +10,7 @@ use crate::body;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, part, plain, time};
 use crate::readable::readable;
+use crate::shard;
 use crate::store::Store;
 use crate::table::{Condition, Item, Key, Query, Write};
 use crate::tenant::Tenant;
@@ -30,31 +34,35 @@ struct TimerBody {
     body: Bytes,
 }
 
-fn partition() -> String {
-    format!("{SYSTEM}/TIMER")
+fn partition(shard: u16) -> String {
+    format!("{SYSTEM}/TIMER#{shard:02}")
+}
+
+/// A page of timers that are due.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TimerPage {
+    /// The timers, soonest first.
+    pub timers: Vec<Timer>,
+    /// Where the next page begins.
+    pub cursor: Option<String>,
 }
 
 impl Timer {
-    /// The key of a timer.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::BadId`]
-    pub fn key(tenant: &Tenant, id: &str, due_ms: i64) -> Result<Key, StoreError> {
-        let id = part("a timer id", id)?;
+    fn key(&self, shards: u16) -> Result<Key, StoreError> {
+        let id = part("a timer id", &self.id)?;
         Ok(Key::new(
-            partition(),
-            format!("{}#{tenant}#{id}", time(due_ms)),
+            partition(shard::of(&self.id, shards)),
+            format!("{}#{}#{id}", time(self.due_ms), self.tenant),
         ))
     }
 
-    /// The write that sets it; for [`crate::commit::Commit::timers_set`], or alone.
+    /// The write that sets it in a table whose timers have so many shards.
     ///
     /// # Errors
     ///
     /// [`StoreError::BadId`]
-    pub fn set(&self) -> Result<Write, StoreError> {
-        let key = Self::key(&self.tenant, &self.id, self.due_ms)?;
+    pub fn set(&self, shards: u16) -> Result<Write, StoreError> {
+        let key = self.key(shards)?;
         let attributes = body::attributes(
             "timer",
             &TimerBody {
@@ -64,16 +72,13 @@ impl Timer {
         Ok(Write::Put(Item { key, attributes }, Condition::Always))
     }
 
-    /// The write that clears it; clearing nothing is fine.
+    /// The write that clears it; clearing nothing is fine. Only tenant, id and due time count.
     ///
     /// # Errors
     ///
     /// [`StoreError::BadId`]
-    pub fn clear(tenant: &Tenant, id: &str, due_ms: i64) -> Result<Write, StoreError> {
-        Ok(Write::Delete(
-            Self::key(tenant, id, due_ms)?,
-            Condition::Always,
-        ))
+    pub fn clear(&self, shards: u16) -> Result<Write, StoreError> {
+        Ok(Write::Delete(self.key(shards)?, Condition::Always))
     }
 
     pub(crate) fn from_item(item: &Item) -> Result<Self, StoreError> {
@@ -94,75 +99,66 @@ impl Timer {
 }
 
 impl Store {
-    /// The timers that are due at `until_ms` or before, soonest first, at most `limit` (1 to 1,000). One that cannot
-    /// be read is passed over. One query.
+    /// How many shards the timers have.
+    #[must_use]
+    pub fn timer_shards(&self) -> u16 {
+        self.config().timer_shards
+    }
+
+    /// The write that sets a timer; for [`crate::commit::Commit::timers_set`], or alone.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadId`]
+    pub fn timer_write(&self, timer: &Timer) -> Result<Write, StoreError> {
+        timer.set(self.timer_shards())
+    }
+
+    /// The write that clears a timer; clearing nothing is fine. Only tenant, id and due time count.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadId`]
+    pub fn timer_clearing(&self, timer: &Timer) -> Result<Write, StoreError> {
+        timer.clear(self.timer_shards())
+    }
+
+    /// The timers of a shard that are due at `until_ms` or before, soonest first, at most `limit` (1 to 1,000). One that
+    /// cannot be read is passed over. One query.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn timers_due(&self, until_ms: i64, limit: u32) -> Result<Vec<Timer>, StoreError> {
-        let items = self
-            .first_timers(&time(until_ms.saturating_add(1)), limit)
-            .await?;
-        Ok(readable(items, Timer::from_item))
-    }
-
-    /// When the next timer is due, in ms since 1970. One query.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn next_timer(&self) -> Result<Option<i64>, StoreError> {
-        let items = self.first_timers("", 1).await?;
-        items
-            .first()
-            .map(|item| Timer::from_item(item).map(|timer| timer.due_ms))
-            .transpose()
-    }
-
-    async fn first_timers(&self, until: &str, limit: u32) -> Result<Vec<Item>, StoreError> {
-        let limit = limit.clamp(1, 1_000);
-        let (from, until) = (String::new(), until.to_owned());
+    pub async fn timers_due(
+        &self,
+        shard: u16,
+        until_ms: i64,
+        limit: u32,
+        cursor: Option<String>,
+    ) -> Result<TimerPage, StoreError> {
         let query = Query {
             index: None,
-            partition: partition(),
-            from,
-            until,
+            partition: partition(shard),
+            from: String::new(),
+            until: time(until_ms.saturating_add(1)),
             descending: false,
-            limit,
-            cursor: None,
+            limit: limit.clamp(1, 1_000),
+            cursor,
         };
-        let mut items = Vec::new();
-        let mut cursor = None;
-        loop {
-            let page = self
-                .table()
-                .query(&Query {
-                    cursor,
-                    ..query.clone()
-                })
-                .await?;
-            items.extend(page.items);
-            cursor = page.cursor;
-            if cursor.is_none() || items.len() >= limit as usize {
-                items.truncate(limit as usize);
-                return Ok(items);
-            }
-        }
+        let page = self.table().query(&query).await?;
+        Ok(TimerPage {
+            timers: readable(page.items, Timer::from_item),
+            cursor: page.cursor,
+        })
     }
 
-    /// Whether there is such a timer. One read.
+    /// Whether there is such a timer. One read. One that was moved is found at its new time only.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn has_timer(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        due_ms: i64,
-    ) -> Result<bool, StoreError> {
-        let key = Timer::key(tenant, id, due_ms)?;
+    pub async fn has_timer(&self, timer: &Timer) -> Result<bool, StoreError> {
+        let key = timer.key(self.timer_shards())?;
         Ok(self.table().get(&key).await?.is_some())
     }
 
@@ -172,21 +168,35 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn set_timer(&self, timer: &Timer) -> Result<(), StoreError> {
-        self.write_plain(&[timer.set()?]).await
+        self.write_plain(&[self.timer_write(timer)?]).await
     }
 
-    /// Clears a timer that has fired or is not wanted any more. One write.
+    /// Moves a timer to a later time, so that it does not block those behind it. The new row is put first: a crash in
+    /// between leaves both.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn clear_timer(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        due_ms: i64,
-    ) -> Result<(), StoreError> {
-        self.write_plain(&[Timer::clear(tenant, id, due_ms)?]).await
+    pub async fn move_timer(&self, timer: &Timer, due_ms: i64) -> Result<(), StoreError> {
+        let later = Timer {
+            due_ms,
+            ..timer.clone()
+        };
+        let writes = [self.timer_write(&later)?, self.timer_clearing(timer)?];
+        Ok(self.table().write_each(&writes).await?)
+    }
+
+    /// Clears timers that have fired or are not wanted any more.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn clear_timers(&self, timers: &[Timer]) -> Result<(), StoreError> {
+        let writes: Result<Vec<_>, _> = timers
+            .iter()
+            .map(|timer| self.timer_clearing(timer))
+            .collect();
+        Ok(self.table().write_each(&writes?).await?)
     }
 }
 
@@ -196,19 +206,25 @@ mod tests {
 
     #[test]
     fn a_timer_comes_back_and_sorts_by_its_time() {
-        let tenant = Tenant::new("acme").unwrap();
         let timer = Timer {
-            tenant,
+            tenant: Tenant::new("acme").unwrap(),
             id: "i#1/b".into(),
             due_ms: 1_000,
             body: Bytes::from_static(b"x"),
         };
-        let Write::Put(item, _) = timer.set().unwrap() else {
-            panic!("a timer is put")
+        let Write::Put(item, Condition::Always) = timer.set(1).unwrap() else {
+            panic!("a plain put");
         };
-        assert_eq!(item.key, Key::new("~/TIMER", "0000000001000#acme#i%231/b"));
+        assert_eq!(
+            item.key,
+            Key::new("~/TIMER#00", "0000000001000#acme#i%231/b")
+        );
         assert_eq!(Timer::from_item(&item).unwrap(), timer);
-        let later = Timer::key(&timer.tenant, "a", 1_001).unwrap();
-        assert!(item.key < later);
+        let later = Timer {
+            id: "a".into(),
+            due_ms: 1_001,
+            ..timer
+        };
+        assert!(item.key < later.key(1).unwrap());
     }
 }

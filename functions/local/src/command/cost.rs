@@ -1,13 +1,20 @@
 //! `dormouse cost`
 
+mod names;
+mod tell;
+
 use std::path::PathBuf;
 
 use clap::Args;
-use dormouse_cost::{Account, Bill, CostError, Prices, Ran, run};
+use dormouse_cost::{Account, Bill, CostError, EVERY_OTHER, Prices, Start, run};
+use dormouse_engine::id::splitmix;
 use dormouse_runtime::{DefinitionHandle, StartRequest};
 use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
+
+use names::Names;
+use tell::{Priced, tell};
 
 use super::run::publish;
 use crate::definition_file;
@@ -15,7 +22,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, InputArgs};
 use crate::screen::Screen;
-use crate::text_table::TextTable;
 
 /// What to price.
 #[derive(Debug, Args)]
@@ -23,6 +29,9 @@ pub(crate) struct CostArgs {
     /// The definition to price, and after it the ones that it needs
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// A definition that the priced one starts or uses. Can be given again and again
+    #[arg(long, value_name = "FILE")]
+    with: Vec<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
     /// What an event brings or a task results in, by its name: `NAME=JSON`. Others bring nothing
@@ -34,7 +43,19 @@ pub(crate) struct CostArgs {
     /// How many runs to price
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
+    /// Bytes of random text that the start carries besides its input, and each event and task without --answer
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=262_144))]
+    input_bytes: u64,
+    /// Number of instances that wait at the same time: adds the price of their storage per month
+    #[arg(long, value_name = "N")]
+    waiting: Option<u64>,
+    /// Also list what each phase of a run writes and reads in the table, by kind of item
+    #[arg(long)]
+    items: bool,
 }
+
+/// Name of the filler in inputs and payloads.
+const FILLER: &str = "Filler";
 
 /// Runs the workflow in an account in memory, and tells what it would cost on AWS.
 pub(crate) async fn cost(args: &CostArgs, screen: &Screen) -> Result<Exit, Failure> {
@@ -46,25 +67,55 @@ pub(crate) async fn cost(args: &CostArgs, screen: &Screen) -> Result<Exit, Failu
             format!("the prices are damaged: {e}"),
         )
     })?;
-    let files = definition_file::read_all(&args.files)?;
-    let answers = input::pairs("--answer", &args.answer)?;
+    let mut paths = args.files.clone();
+    paths.extend(args.with.iter().cloned());
+    let files = definition_file::read_all(&paths)?;
+    let names = Names::of(&files);
+    let mut answers = input::pairs("--answer", &args.answer)?;
+    let given: Vec<String> = answers.keys().cloned().collect();
+    let mut input = args.input.read()?;
+    if args.input_bytes > 0 {
+        let text = filler(args.input_bytes);
+        let filler = json!({ FILLER: text });
+        input.insert(FILLER.to_owned(), text.into());
+        answers.entry(EVERY_OTHER).or_insert(filler);
+    }
     let account = Account::new();
     let first = publish(account.runtime(), account.tenant(), files).await?;
     account.settle().await.map_err(|e| Failure::runtime(&e))?;
-    let request = StartRequest {
-        input: args.input.read()?,
-        trigger_activity_id: args.trigger.clone(),
-        ..StartRequest::new(DefinitionHandle::published(first))
+    let start = match &args.trigger {
+        None if account.recurs(&first) => Start::Occurrence {
+            definition_id: first,
+        },
+        trigger => Start::Request(Box::new(StartRequest {
+            input,
+            trigger_activity_id: trigger.clone(),
+            ..StartRequest::new(DefinitionHandle::published(first))
+        })),
     };
     // The first run fills the caches, as the first one in a Lambda environment does.
-    let cold = Box::pin(run(&account, request.clone(), &answers)).await;
-    cold.map_err(failed)?;
-    let ran = Box::pin(run(&account, request, &answers))
-        .await
-        .map_err(failed)?;
+    let cold = Box::pin(run(&account, start.clone(), &answers)).await;
+    let cold = cold.map_err(failed)?;
+    names.check(&given, &cold.asked)?;
+    let ran = Box::pin(run(&account, start.clone(), &answers)).await;
+    let ran = ran.map_err(failed)?;
     let bill = Bill::of(&ran.tally, &prices);
-    tell(args, screen, &prices, &ran, &bill);
+    let priced = Priced {
+        prices: &prices,
+        ran: &ran,
+        bill: &bill,
+        missing: names.missing(),
+        is_occurrence: matches!(start, Start::Occurrence { .. }),
+    };
+    tell(args, screen, &priced);
     Ok(Exit::Ok)
+}
+
+/// Text that does not compress much: letters and digits in an order that is always the same.
+fn filler(bytes: u64) -> String {
+    const DIGITS: u64 = 36;
+    let digit = |n: u64| char::from_digit((splitmix(n) % DIGITS) as u32, DIGITS as u32);
+    (0..bytes).filter_map(digit).collect()
 }
 
 fn failed(error: CostError) -> Failure {
@@ -77,83 +128,13 @@ fn failed(error: CostError) -> Failure {
     }
 }
 
-fn tell(args: &CostArgs, screen: &Screen, prices: &Prices, ran: &Ran, bill: &Bill) {
-    let of_runs = |usd_per_million: f64| usd_per_million * args.runs as f64 / 1e6;
-    screen.value(&json!({
-        "runs": args.runs,
-        "usd": of_runs(bill.usd_per_million_runs),
-        "stepFunctionsUsd": of_runs(bill.step_functions_usd_per_million_runs),
-        "lines": bill.lines,
-        "tableCalls": ran.tally.table.calls(),
-        "lambdaMs": ran.tally.lambda_ms(&prices.assumed),
-        "activities": ran.tally.activities,
-        "subStatus": ran.sub_status,
-        "unanswered": ran.unanswered,
-        "prices": { "date": prices.date, "region": prices.region },
-    }));
-    let runs = args.runs;
-    screen.line(format!(
-        "{} for {runs} runs on AWS, {}, prices of {}:",
-        screen.bold(&usd(of_runs(bill.usd_per_million_runs))),
-        prices.region,
-        prices.date
-    ));
-    let mut table = TextTable::new(&["PART", "A RUN", "", "US$"]);
-    for line in &bill.lines {
-        table.row([
-            line.part.to_owned(),
-            quantity(line.per_run),
-            line.unit.to_owned(),
-            usd(of_runs(line.usd_per_million_runs)),
-        ]);
-    }
-    screen.table(&table);
-    let (calls, assumed) = (ran.tally.table.calls(), &prices.assumed);
-    screen.line(format!(
-        "A run makes {calls} calls to the table and takes {:.0} ms of functions with {:.0} MB, as far as can be assumed.",
-        ran.tally.lambda_ms(assumed),
-        assumed.lambda_memory_mb
-    ));
-    screen.line(format!(
-        "Step Functions Standard: {} for {} state transitions a run, without the functions that it calls.",
-        usd(of_runs(bill.step_functions_usd_per_million_runs)),
-        ran.tally.activities
-    ));
-    if ran.tally.outgoing_requests > 0 {
-        screen.line(format!(
-            "Its {} outgoing requests were not made: each counts as {:.0} ms and answered 200.",
-            ran.tally.outgoing_requests, assumed.ms_per_outgoing_request
-        ));
-    }
-    for what in &ran.unanswered {
-        screen.line(format!(
-            "It still waits for {what}; what comes after that is not counted."
-        ));
-    }
-    screen.line(format!("It ended as {}.", screen.status(&ran.sub_status)));
-    screen.line(
-        screen
-            .dim("Not counted: storage, logs, data transfer, and what AWS gives free each month."),
-    );
-}
-
-fn usd(amount: f64) -> String {
-    format!("US$ {amount:.2}")
-}
-
-fn quantity(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
-        assert_eq!(quantity(3.0), "3");
-        assert_eq!(quantity(0.0125), "0.0125");
-        assert_eq!(usd(12.345), "US$ 12.35");
+    fn a_filler_has_its_size_and_is_always_the_same() {
+        assert_eq!(filler(1_000).len(), 1_000);
+        assert_eq!(filler(50), filler(50));
     }
 }

@@ -109,8 +109,8 @@ impl Host {
             registries.push(registry);
         }
         heed_pauses(&nodes, storage.embedded.is_some(), &mut tasks, &stopped).await?;
-        let scheduler = storage.scheduler.clone();
-        let timers = TimerDriver::new(scheduler, nodes.clone(), clock, background.clone());
+        let work = Arc::new(background.clone());
+        let timers = TimerDriver::new(storage.scheduler.clone(), nodes.clone(), clock, work);
         tasks.spawn(timers.run(stopped.clone()));
         if let Some(first) = nodes.first().cloned() {
             match &storage.embedded {

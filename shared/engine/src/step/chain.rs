@@ -1,60 +1,72 @@
 //! Two steps as one, for a shell that need not save what lies between them.
 
+use std::collections::BTreeSet;
+
 use super::Transition;
 use crate::effect::Effect;
+use crate::id::BookmarkId;
+use crate::instance::Instance;
 
 impl Transition {
     /// This transition and the one after it as a single one: what is to be saved and done if nothing was saved
-    /// between. A shell that answers nothing but [`crate::call::Request::FindWorkflow`] may go on like that, because
-    /// such a question changes nothing.
+    /// between. A shell may go on like that after a step that rests, and after one that asks nothing but
+    /// [`crate::call::Request::FindWorkflow`], because such a question changes nothing.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
+        self.then(|_| later)
+    }
+
+    /// The same, where the later one is a step on the instance as this one leaves it.
+    #[must_use]
+    pub fn then(self, step: impl FnOnce(Instance) -> Self) -> Self {
+        let Self {
+            instance,
+            is_changed,
+            mut bookmarks_added,
+            mut bookmarks_removed,
+            mut effects,
+            mut journal,
+            mut lines,
+            response,
+            activities,
+            next: _,
+        } = self;
+        let mut later = step(instance);
         // A bookmark that was made and burnt in between was never there for anybody outside.
-        let is_passing = |id: &crate::id::BookmarkId| {
-            self.bookmarks_added.iter().any(|b| &b.id == id)
-                && later.bookmarks_removed.iter().any(|b| &b.id == id)
-        };
-        let mut removed = self.bookmarks_removed.clone();
-        removed.extend(
-            later
-                .bookmarks_removed
-                .iter()
-                .filter(|b| !is_passing(&b.id))
-                .cloned(),
-        );
-        let added = self
-            .bookmarks_added
-            .iter()
-            .filter(|b| !is_passing(&b.id))
-            .cloned();
-        let added = added.chain(later.bookmarks_added.iter().cloned()).collect();
-        let is_moot = |effect: &Effect| match effect {
-            Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } => {
-                is_passing(bookmark)
-            }
-            Effect::StartChild(_)
-            | Effect::PublishEvent { .. }
-            | Effect::RequestTask { .. }
-            | Effect::ResumeParent { .. }
-            | Effect::CancelChild { .. } => false,
-        };
-        let mut effects: Vec<_> = self
-            .effects
-            .iter()
-            .filter(|e| !is_moot(e))
-            .cloned()
-            .collect();
-        effects.extend(later.effects);
+        let added: BTreeSet<BookmarkId> = bookmarks_added.iter().map(|b| b.id.clone()).collect();
+        let (passing, removed): (Vec<_>, Vec<_>) = later
+            .bookmarks_removed
+            .drain(..)
+            .partition(|bookmark| added.contains(&bookmark.id));
+        if !passing.is_empty() {
+            let is_passing = |id: &BookmarkId| passing.iter().any(|bookmark| &bookmark.id == id);
+            bookmarks_added.retain(|bookmark| !is_passing(&bookmark.id));
+            effects.retain(|effect| match effect {
+                Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } => {
+                    !is_passing(bookmark)
+                }
+                Effect::StartChild(_)
+                | Effect::PublishEvent { .. }
+                | Effect::RequestTask { .. }
+                | Effect::ResumeParent { .. }
+                | Effect::CancelChild { .. } => true,
+            });
+        }
+        bookmarks_removed.extend(removed);
+        bookmarks_added.append(&mut later.bookmarks_added);
+        effects.append(&mut later.effects);
+        journal.append(&mut later.journal);
+        lines.append(&mut later.lines);
         Self {
             instance: later.instance,
-            is_changed: self.is_changed || later.is_changed,
-            bookmarks_added: added,
-            bookmarks_removed: removed,
+            is_changed: is_changed || later.is_changed,
+            bookmarks_added,
+            bookmarks_removed,
             effects,
-            journal: [self.journal, later.journal].concat(),
-            lines: [self.lines, later.lines].concat(),
-            response: later.response.or(self.response),
-            activities: self.activities + later.activities,
+            journal,
+            lines,
+            response: later.response.or(response),
+            activities: activities + later.activities,
             next: later.next,
         }
     }

@@ -77,7 +77,7 @@ pub(super) async fn cancel(
                 ResumeOutcome::Ended(_)
                 | ResumeOutcome::BookmarkGone(_)
                 | ResumeOutcome::Seen(_)
-                | ResumeOutcome::NotYet(_)
+                | ResumeOutcome::NotYet
                 | ResumeOutcome::Deleted
                 | ResumeOutcome::NotFound,
             ) => {}

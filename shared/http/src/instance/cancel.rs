@@ -19,7 +19,7 @@ pub(super) async fn cancel(
         | ResumeOutcome::Ended(_)
         | ResumeOutcome::BookmarkGone(_)
         | ResumeOutcome::Seen(_) => Ok(Json(Value::Null)),
-        ResumeOutcome::NotYet(_) => Err(Refusal::BookmarkNotYetOpen { instance_id: id }),
+        ResumeOutcome::NotYet => Err(Refusal::BookmarkNotYetOpen { instance_id: id }),
         ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
         ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
     }

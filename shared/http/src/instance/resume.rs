@@ -1,5 +1,7 @@
 //! Resuming an instance at a bookmark.
 
+use std::sync::Arc;
+
 use axum::Json as Answer;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::instance::Wait;
@@ -82,18 +84,16 @@ pub(crate) fn answer(id: String, outcome: ResumeOutcome) -> Result<Response, Ref
 }
 
 /// What a resume of the instance `id` has done, unless it has done nothing.
-pub(crate) fn report(id: String, outcome: ResumeOutcome) -> Result<Box<BurstReport>, Refusal> {
+pub(crate) fn report(id: String, outcome: ResumeOutcome) -> Result<Arc<BurstReport>, Refusal> {
     match outcome {
         ResumeOutcome::Resumed(report) => Ok(report),
         ResumeOutcome::BookmarkGone(head) | ResumeOutcome::Seen(head) => {
             Err(Refusal::BookmarkGone {
                 instance_id: head.instance_id,
-                open: head.bookmarks.into_iter().collect(),
+                open: head.bookmarks.into_keys().collect(),
             })
         }
-        ResumeOutcome::NotYet(head) => Err(Refusal::BookmarkNotYetOpen {
-            instance_id: head.instance_id,
-        }),
+        ResumeOutcome::NotYet => Err(Refusal::BookmarkNotYetOpen { instance_id: id }),
         ResumeOutcome::Ended(head) => Err(Refusal::InstanceEnded {
             id: head.instance_id,
             sub_status: head.summary.sub_status,

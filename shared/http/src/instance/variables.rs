@@ -52,7 +52,10 @@ pub(super) async fn set(
     let outcome = app.runtime().alter(app.tenant(), &id, changes.collect());
     match outcome.await? {
         AlterOutcome::Altered(_) => answer(&app, id).await,
-        AlterOutcome::NotPossible(_) | AlterOutcome::CannotMigrate(_) => {
+        // Only a retry opens an instance again, and only a migration goes elsewhere.
+        AlterOutcome::NotPossible(_)
+        | AlterOutcome::CannotMigrate(_)
+        | AlterOutcome::NotAllowed { .. } => {
             Err(Operating::NoSuchVariable { instance_id: id }.into())
         }
         AlterOutcome::Ended(head) => Err(Refusal::InstanceEnded {

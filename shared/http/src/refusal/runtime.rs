@@ -29,6 +29,7 @@ pub(super) fn facts(error: &RuntimeError) -> Facts {
                 Timestamp(*since_ms)
             ),
         ),
+        RuntimeError::Shared(error) => return facts(error),
         RuntimeError::Store(error) => return store(error),
         RuntimeError::Instance { .. } => (
             S::INTERNAL_SERVER_ERROR,

@@ -4,6 +4,8 @@ mod answer;
 mod request;
 mod template;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -155,11 +157,11 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     }
     let id = bookmark.instance_id;
     let mut resume = ResumeRequest::bookmark(&id, bookmark.bookmark_id, request.input());
-    resume.commit = bookmark.commit;
+    resume.stamp = Some(bookmark.stamp);
     resume.has_http_request = true;
     let outcome = app.runtime().resume(app.tenant(), resume).await?;
     let report = crate::instance::resume_report(id, outcome)?;
-    Ok(Ran::Answered(answer::of(*report)))
+    Ok(Ran::Answered(answer::of(Arc::unwrap_or_clone(report))))
 }
 
 fn started(

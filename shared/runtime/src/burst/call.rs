@@ -9,12 +9,12 @@ use dormouse_store::Tenant;
 use futures_util::future::{BoxFuture, Either, select};
 
 use super::Burst;
-use crate::advance::Waking;
 use crate::create::Beginning;
 use crate::definition_handle::DefinitionHandle;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::start::{StartOutcome, StartRequest};
+use crate::wake::WakeRequest;
 
 impl Burst<'_> {
     /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of
@@ -56,19 +56,18 @@ impl Burst<'_> {
                 answer,
             };
             // What ran so far counts, though it is not committed yet.
-            self.activities += transition.activities;
-            let later = self.step(transition.instance.clone(), stimulus);
-            self.activities -= transition.activities;
+            let instance = transition.instance.clone();
+            let later = self.step_after(transition.activities, instance, stimulus);
             transition = transition.followed_by(later);
         }
     }
 
     async fn renew(&mut self) -> Result<(), RuntimeError> {
         let until = self.runtime.lease_until(self.runtime.now());
-        let Some(lease) = self.lease.as_mut() else {
+        let Some(loaded) = self.loaded.as_mut() else {
             return Err(self.lost());
         };
-        match self.runtime.store().renew(lease, until.0).await {
+        match self.runtime.store().renew(loaded, until.0).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.lost()),
             // There is still half of it left; the next renewal may do.
@@ -133,8 +132,8 @@ impl Runtime {
             StartOutcome::AlreadyStarted(head) => {
                 if !head.summary.ended {
                     // Its first burst may have been cut off together with ours.
-                    let waking = Waking::new(child.instance.as_str(), Stimulus::Continue);
-                    self.advance(tenant, waking).await?;
+                    let request = WakeRequest::new(child.instance.as_str(), Stimulus::Continue);
+                    self.advance(tenant, request).await?;
                 }
                 match self.instance(tenant, child.instance.as_str()).await? {
                     Some(found) => Ok(Answer::Executed {

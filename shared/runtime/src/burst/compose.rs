@@ -4,7 +4,7 @@ use bytes::Bytes;
 use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_engine::effect::Effect;
 use dormouse_engine::id::BookmarkId;
-use dormouse_engine::instance::{Bookmark, Instance, Status, SubStatus};
+use dormouse_engine::instance::{Bookmark, Instance, Status};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_engine::time::Timestamp;
@@ -12,6 +12,7 @@ use dormouse_store::bookmark::{FoundBy, NewBookmark};
 use dormouse_store::commit::Commit;
 use dormouse_store::expiry::Kept;
 use dormouse_store::instance::Summary;
+use dormouse_store::stamp::Stamp;
 use serde_json::Map;
 
 use super::{Burst, Cause};
@@ -19,7 +20,7 @@ use crate::error::RuntimeError;
 use crate::http_route::http_route;
 use crate::message::{Message, Task};
 use crate::pin::Pin;
-use crate::port::{LifecycleEvent, LifecycleKind, TaskRequest};
+use crate::port::TaskRequest;
 use crate::stimulate::{StimulusRequest, event_hash};
 use crate::timer::{Timer, Wakes};
 
@@ -36,8 +37,10 @@ pub(crate) struct Composed {
     pub(crate) messages: Vec<Message>,
     /// What would continue the burst after a crash; its row goes with the commit.
     pub(crate) continuation: Option<Message>,
-    /// Timers that are part of the commit.
+    /// Timers that lie in the table, with the commit.
     pub(crate) timers: Vec<Timer>,
+    /// Timers that lie elsewhere and are set before the commit.
+    pub(crate) elsewhere: Vec<Timer>,
     /// Timers elsewhere that nobody waits for any more.
     pub(crate) forget: Vec<Timer>,
     /// Bookmarks that it opens and that are found by a hash.
@@ -45,17 +48,22 @@ pub(crate) struct Composed {
 }
 
 impl Burst<'_> {
-    /// Composes the commit with a number out of a transition.
+    /// Composes the next commit out of a transition.
     pub(crate) fn compose(
         &mut self,
         transition: &Transition,
-        number: u64,
         cause: &Cause,
     ) -> Result<Composed, RuntimeError> {
         let now = self.runtime.now();
+        // The number is stored as a signed one.
+        let attempt = self.runtime.ports().clock.random() >> 1;
+        let stamp = self.loaded()?.stamp(attempt, now.0);
+        let number = stamp.commit;
+        let is_new = self.loaded()?.is_new();
         let instance = &transition.instance;
         let mut composed = Composed {
             commit: Commit {
+                attempt,
                 now_ms: now.0,
                 state: Bytes::from(instance.encode(&self.runnable.graph)),
                 summary: summary(instance, self.runnable.definition.is_system),
@@ -64,7 +72,8 @@ impl Burst<'_> {
                     .chunks(LINES_TOGETHER)
                     .map(|lines| Bytes::from(journal::encode(lines, &self.runnable.graph)))
                     .collect(),
-                event_id: cause.event_id.clone(),
+                event_ids: cause.event_ids.clone(),
+                claims: cause.claims.clone(),
                 consumed: cause.consumed.clone(),
                 kept: self.kept(instance, now),
                 outbox_done: self.continuation.iter().map(|c| c.0.clone()).collect(),
@@ -73,26 +82,27 @@ impl Burst<'_> {
             messages: Vec::new(),
             continuation: None,
             timers: Vec::new(),
+            elsewhere: Vec::new(),
             forget: Vec::new(),
             opened: Vec::new(),
         };
-        if number == 1 {
+        if is_new {
             self.buffers.clone_from(&cause.buffers);
         }
-        if number == 1 || self.is_migrating {
+        if is_new || self.is_migrating {
             let pin = Pin {
                 bindings: self.runnable.bindings.clone(),
                 buffers: self.buffers.clone(),
             };
             composed.commit.pinned = Some(pin.encode()?);
         }
-        self.bookmarks(transition, number, now, &mut composed)?;
+        self.bookmarks(transition, &stamp, &mut composed)?;
         for effect in &transition.effects {
             let place = composed.messages.len();
             let id = format!("{}/{number}/{place}", instance.id);
-            self.effect(effect, id, (instance, number, now), &mut composed)?;
+            self.effect(effect, id, (instance, &stamp, now), &mut composed)?;
         }
-        self.lifecycle(transition, number, now, &mut composed);
+        self.lifecycle(transition, (number, is_new), now, &mut composed);
         self.afterwards(transition, number, now, &mut composed)?;
         let effects: Result<Vec<_>, _> = composed.messages.iter().map(Message::effect).collect();
         composed.commit.effects = effects?;
@@ -110,8 +120,7 @@ impl Burst<'_> {
     fn bookmarks(
         &self,
         transition: &Transition,
-        number: u64,
-        now: Timestamp,
+        stamp: &Stamp,
         composed: &mut Composed,
     ) -> Result<(), RuntimeError> {
         let instance = &transition.instance;
@@ -132,17 +141,24 @@ impl Burst<'_> {
         for bookmark in &transition.bookmarks_removed {
             let id = bookmark.id.as_str().to_owned();
             composed.commit.bookmarks_removed.push(id);
-            let Some(due) = bookmark.due().filter(|due| *due > bookmark.created_at) else {
+            let (Some(due), Some(open)) = (
+                bookmark.due(),
+                self.loaded()?.bookmark(bookmark.id.as_str()),
+            ) else {
                 continue;
             };
-            let timer = self.timer(instance, &bookmark.id, number, due);
+            let opened = Stamp {
+                attempt: open.attempt,
+                ..*stamp
+            };
+            let timer = self.timer(instance, &bookmark.id, opened, due);
             let scheduler = &self.runtime.ports().scheduler;
             match scheduler
                 .forget_write(&timer)
                 .map_err(RuntimeError::Scheduler)?
             {
                 Some(write) => composed.commit.timers_cleared.push(write),
-                None if due > now.plus_ms(FAR_MS) => composed.forget.push(timer),
+                None if due > Timestamp(stamp.at_ms).plus_ms(FAR_MS) => composed.forget.push(timer),
                 None => {}
             }
         }
@@ -153,7 +169,7 @@ impl Burst<'_> {
         &self,
         instance: &Instance,
         bookmark: &BookmarkId,
-        number: u64,
+        stamp: Stamp,
         due: Timestamp,
     ) -> Timer {
         Timer {
@@ -162,7 +178,7 @@ impl Burst<'_> {
             wakes: Wakes::Bookmark {
                 instance: instance.id.clone(),
                 bookmark: bookmark.clone(),
-                commit: number,
+                stamp: Some(stamp),
             },
         }
     }
@@ -171,16 +187,13 @@ impl Burst<'_> {
         &self,
         effect: &Effect,
         id: String,
-        (instance, number, now): (&Instance, u64, Timestamp),
+        (instance, stamp, now): (&Instance, &Stamp, Timestamp),
         composed: &mut Composed,
     ) -> Result<(), RuntimeError> {
         let task = match effect {
             Effect::Timer { bookmark, due } => {
-                let timer = self.timer(instance, bookmark, number, *due);
-                match self.schedule(timer, now, composed)? {
-                    Some(task) => task,
-                    None => return Ok(()),
-                }
+                let timer = self.timer(instance, bookmark, *stamp, *due);
+                return self.schedule(timer, composed);
             }
             Effect::StartChild(child) => Task::StartChild {
                 child: child.clone(),
@@ -240,26 +253,20 @@ impl Burst<'_> {
         Ok(())
     }
 
-    /// Schedules a timer as a part of the commit, or answers the task that does it after it.
-    fn schedule(
-        &self,
-        timer: Timer,
-        now: Timestamp,
-        composed: &mut Composed,
-    ) -> Result<Option<Task>, RuntimeError> {
-        if timer.due <= now {
-            return Ok(Some(Task::Fire { timer }));
-        }
+    /// Adds a timer to what the commit prepares.
+    fn schedule(&self, timer: Timer, composed: &mut Composed) -> Result<(), RuntimeError> {
         let scheduler = &self.runtime.ports().scheduler;
         let write = scheduler
             .schedule_write(&timer)
             .map_err(RuntimeError::Scheduler)?;
-        let Some(write) = write else {
-            return Ok(Some(Task::Schedule { timer }));
-        };
-        composed.commit.timers_set.push(write);
-        composed.timers.push(timer);
-        Ok(None)
+        match write {
+            Some(write) => {
+                composed.commit.timers_set.push(write);
+                composed.timers.push(timer);
+            }
+            None => composed.elsewhere.push(timer),
+        }
+        Ok(())
     }
 
     /// What becomes of the lease, and who is told that the instance has ended.
@@ -306,56 +313,8 @@ impl Burst<'_> {
         Ok(())
     }
 
-    fn message(&self, id: String, task: Task) -> Message {
+    pub(super) fn message(&self, id: String, task: Task) -> Message {
         self.runtime.message(self.tenant, id, task)
-    }
-
-    /// Tells the bus what this commit does to the instance's life, where it wants to hear of it.
-    fn lifecycle(
-        &self,
-        transition: &Transition,
-        number: u64,
-        now: Timestamp,
-        composed: &mut Composed,
-    ) {
-        let bus = self.runtime.ports().bus.as_ref();
-        if !bus.is_some_and(|bus| bus.hears_lifecycle()) {
-            return;
-        }
-        let instance = &transition.instance;
-        let started = (number == 1).then_some(LifecycleKind::InstanceStarted);
-        let rests = (transition.next == Next::Rest)
-            .then(|| kind(instance.sub_status))
-            .flatten();
-        for kind in [started, rests].into_iter().flatten() {
-            let id = format!("{}/{number}/{}", instance.id, composed.messages.len());
-            let event = LifecycleEvent {
-                id: id.clone(),
-                kind,
-                at: now,
-                tenant_id: self.tenant.to_string(),
-                workflow_instance_id: instance.id.to_string(),
-                workflow_definition_id: instance.definition_id.clone(),
-                workflow_definition_version: instance.version,
-                name: instance.name.clone(),
-                correlation_id: instance.correlation_id.clone(),
-                incident_count: u32::try_from(instance.incidents.len()).unwrap_or(u32::MAX),
-            };
-            composed
-                .messages
-                .push(self.message(id, Task::Tell { event }));
-        }
-    }
-}
-
-/// What an instance that rests has become.
-fn kind(sub_status: SubStatus) -> Option<LifecycleKind> {
-    match sub_status {
-        SubStatus::Suspended => Some(LifecycleKind::InstanceSuspended),
-        SubStatus::Finished => Some(LifecycleKind::InstanceFinished),
-        SubStatus::Faulted => Some(LifecycleKind::InstanceFaulted),
-        SubStatus::Cancelled => Some(LifecycleKind::InstanceCancelled),
-        SubStatus::Pending | SubStatus::Executing | SubStatus::Interrupted => None,
     }
 }
 

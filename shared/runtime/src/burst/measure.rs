@@ -21,9 +21,9 @@ impl Burst<'_> {
     pub(super) fn measure_commit(&mut self, transition: &Transition, timers: usize) {
         let runtime = self.runtime;
         if self
-            .lease
+            .loaded
             .as_ref()
-            .is_some_and(|lease| lease.head().commit == 1)
+            .is_some_and(|loaded| loaded.head().commit == 1)
         {
             runtime.record(Metric::InstancesStarted, 1);
         }
@@ -55,14 +55,14 @@ impl Burst<'_> {
     /// Tells whoever watches what a commit has made true.
     pub(super) fn tell_observer(&mut self, transition: &Transition) {
         let runtime = self.runtime;
-        let (Some(observer), Some(lease)) = (&runtime.ports().observer, &self.lease) else {
+        let (Some(observer), Some(loaded)) = (&runtime.ports().observer, &self.loaded) else {
             return;
         };
         let at = runtime.now();
         observer.happened(Happened {
             tenant: self.tenant,
             instance: &transition.instance,
-            commit: lease.head().commit,
+            commit: loaded.head().commit,
             graph: &self.runnable.graph,
             lines: &transition.lines,
             journal: &transition.journal,

@@ -3,24 +3,28 @@
 
 mod call;
 mod compose;
+mod lifecycle;
 mod measure;
 mod migrate;
-mod take;
+mod open;
+mod write;
 
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Environment, EventLinks, Next, Stimulus, Transition, step};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::commit::{Committed, Consumed};
-use dormouse_store::lease::Lease;
+use dormouse_store::commit::Committed;
+use dormouse_store::lease::Loaded;
 use dormouse_store::outbox::OutboxKey;
+use dormouse_store::queued_stimulus::QueuePlace;
 use dormouse_store::table::TableError;
+use dormouse_store::uniqueness::Claim;
 use dormouse_store::{StoreError, Tenant};
+use futures_util::future::BoxFuture;
 
 pub(crate) use call::no_such_workflow;
 pub(crate) use compose::Composed;
 pub(crate) use measure::Since;
-pub(crate) use take::{Taken, Taking};
 
 use crate::cache::Runnable;
 use crate::config::Delivery;
@@ -33,21 +37,26 @@ use crate::runtime::Runtime;
 /// What the first commit of a burst is the answer to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cause {
-    /// An event that an instance takes once.
-    pub(crate) event_id: Option<String>,
-    /// A stimulus that was kept.
-    pub(crate) consumed: Option<Consumed>,
+    /// Events that the instance takes once.
+    pub(crate) event_ids: Vec<String>,
+    /// A queued stimulus.
+    pub(crate) consumed: Option<QueuePlace>,
+    /// What an instance that is opened again must be the only one of.
+    pub(crate) claims: Vec<Claim>,
     /// The trigger whose next occurrence waits for the end of the instance; only with its first commit.
     pub(crate) buffers: Option<String>,
 }
+
+/// What a burst leaves to be done before its caller has an answer, once nobody waits for the instance because of it.
+pub(crate) type Later = Vec<BoxFuture<'static, ()>>;
 
 /// A burst in progress.
 pub(crate) struct Burst<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) tenant: &'a Tenant,
     pub(crate) runnable: Runnable,
-    /// `None` until the instance is created.
-    pub(crate) lease: Option<Box<Lease>>,
+    /// The instance as it is stored.
+    pub(crate) loaded: Option<Box<Loaded>>,
     /// The trigger whose next occurrence waits for this instance's end.
     pub(crate) buffers: Option<String>,
     has_http_request: bool,
@@ -83,7 +92,7 @@ impl<'a> Burst<'a> {
             runtime,
             tenant,
             runnable,
-            lease: None,
+            loaded: None,
             buffers: None,
             has_http_request,
             began,
@@ -105,11 +114,21 @@ impl<'a> Burst<'a> {
 
     /// Runs the engine once.
     pub(crate) fn step(&self, instance: Instance, stimulus: Stimulus) -> Transition {
+        self.step_after(0, instance, stimulus)
+    }
+
+    /// Runs the engine once more, after steps that ran so many activities and are not committed yet.
+    pub(crate) fn step_after(
+        &self,
+        activities: u64,
+        instance: Instance,
+        stimulus: Stimulus,
+    ) -> Transition {
         let links = self.runtime.event_links(self.tenant);
         let environment = Environment {
             event_links: links.as_ref().map(|links| links as &dyn EventLinks),
             has_http_request: self.has_http_request && self.response.is_none(),
-            activities_before: self.activities,
+            activities_before: self.activities + activities,
             ..self.runtime.environment()
         };
         step(&self.runnable.graph, instance, stimulus, &environment)
@@ -138,24 +157,8 @@ impl<'a> Burst<'a> {
         transition: &Transition,
         cause: &Cause,
     ) -> Result<Committed, RuntimeError> {
-        let number = self.lease()?.next_commit();
-        let composed = self.compose(transition, number, cause)?;
-        let store = self.runtime.store();
-        let mut attempt = 1;
-        let committed = loop {
-            let Some(lease) = self.lease.as_mut() else {
-                return Err(self.lost());
-            };
-            match store.commit(lease, &composed.commit).await {
-                Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.runtime.back_off(attempt).await {
-                        return Err(error.into());
-                    }
-                    attempt += 1;
-                }
-                committed => break committed?,
-            }
-        };
+        let composed = self.compose(transition, cause)?;
+        let (committed, composed) = self.write(composed).await?;
         if let Committed::Done(keys) = &committed {
             self.after_commit(transition, composed, keys.clone()).await;
         }
@@ -174,11 +177,11 @@ impl<'a> Burst<'a> {
         if let Some(message) = composed.continuation {
             self.continuation = keys.pop().map(|key| (key, message));
         }
-        self.measure_commit(transition, composed.timers.len());
         let ports = self.runtime.ports();
         for timer in &composed.timers {
             ports.scheduler.committed(timer);
         }
+        self.measure_commit(transition, composed.timers.len() + composed.elsewhere.len());
         self.tell_observer(transition);
         self.activities += transition.activities;
         self.lines.extend(transition.lines.iter().cloned());
@@ -223,7 +226,7 @@ impl<'a> Burst<'a> {
     pub(crate) async fn run_on(
         mut self,
         mut transition: Transition,
-    ) -> Result<BurstReport, RuntimeError> {
+    ) -> Result<(BurstReport, Later), RuntimeError> {
         while !self.made_way {
             let stimulus = match std::mem::replace(&mut transition.next, Next::Rest) {
                 Next::Rest => break,
@@ -251,12 +254,15 @@ impl<'a> Burst<'a> {
                 Err(error) => return Err(self.abandon(error).await),
             }
         }
-        self.finish(transition).await
+        self.finish(transition)
     }
 
     /// Leaves a call that does not fit in what is left of the invocation to another one. It is committed that it is to
     /// be made, so this is like a crash, but nobody has to wait for the lease.
-    async fn hand_over(mut self, transition: Transition) -> Result<BurstReport, RuntimeError> {
+    async fn hand_over(
+        mut self,
+        transition: Transition,
+    ) -> Result<(BurstReport, Later), RuntimeError> {
         self.release().await?;
         if let Some((key, mut message)) = self.continuation.take() {
             if let Task::Continue { made_way, .. } = &mut message.task {
@@ -270,70 +276,72 @@ impl<'a> Burst<'a> {
             self.post(parcel).await;
         }
         self.made_way = true;
-        self.finish(transition).await
+        self.finish(transition)
     }
 
-    async fn finish(mut self, transition: Transition) -> Result<BurstReport, RuntimeError> {
+    fn finish(mut self, transition: Transition) -> Result<(BurstReport, Later), RuntimeError> {
         self.measure_end();
-        let commit = self.lease()?.head().commit;
+        let commit = self.loaded()?.head().commit;
         let instance = transition.instance;
         let runtime = self.runtime;
         let opened = std::mem::take(&mut self.opened);
+        let mut later = Later::new();
         if !opened.is_empty() && !instance.is_ended() {
-            let work = runtime.meet_kept(self.tenant, &instance, opened);
+            let work = runtime.meet_queued(self.tenant, &instance, opened);
             match runtime.config().delivery {
                 Delivery::Background => runtime.ports().background.spawn(work),
-                Delivery::Inline => work.await,
+                Delivery::Inline => later.push(work),
             }
         }
         for parcel in std::mem::take(&mut self.parcels) {
-            runtime.carry_out(parcel).await;
+            later.push(runtime.carry_out(parcel));
         }
-        Ok(BurstReport {
+        let report = BurstReport {
             instance,
             graph: self.runnable.graph,
             commit,
             lines: self.lines,
             response: self.response,
             goes_on: self.made_way,
-        })
+        };
+        Ok((report, later))
     }
 
     /// Gives the lease back as well as it can, because of an error.
     pub(crate) async fn abandon(&mut self, error: RuntimeError) -> RuntimeError {
-        if let Some(lease) = self.lease.as_mut()
-            && let Err(cause) = self.runtime.store().release(lease).await
+        if let Some(loaded) = self.loaded.as_mut()
+            && let Err(cause) = self.runtime.store().release(loaded).await
         {
-            tracing::debug!(instance = lease.instance_id(), cause = %cause, "a lease runs out by itself");
+            tracing::debug!(instance = loaded.instance_id(), cause = %cause, "a lease runs out by itself");
         }
         error
     }
 
     /// Gives the lease back without having changed anything.
     pub(crate) async fn release(&mut self) -> Result<(), RuntimeError> {
-        if let Some(lease) = self.lease.as_mut() {
-            self.runtime.store().release(lease).await?;
+        if let Some(loaded) = self.loaded.as_mut() {
+            self.runtime.store().release(loaded).await?;
         }
         Ok(())
     }
 
     /// The instance as the last commit left it.
     pub(crate) fn stored_instance(&self) -> Result<Instance, RuntimeError> {
-        let lease = self.lease()?;
-        Instance::decode(lease.state(), &self.runnable.graph).map_err(|source| {
+        let loaded = self.loaded()?;
+        Instance::decode(loaded.state(), &self.runnable.graph).map_err(|source| {
             RuntimeError::Instance {
-                instance_id: lease.instance_id().to_owned(),
+                instance_id: loaded.instance_id().to_owned(),
                 source,
             }
         })
     }
 
-    pub(crate) fn lease(&self) -> Result<&Lease, RuntimeError> {
-        self.lease.as_deref().ok_or_else(|| self.lost())
+    pub(crate) fn loaded(&self) -> Result<&Loaded, RuntimeError> {
+        self.loaded.as_deref().ok_or_else(|| self.lost())
     }
 
     fn lost(&self) -> RuntimeError {
-        let id = self.lease.as_ref().map(|lease| lease.instance_id());
+        let id = self.loaded.as_ref().map(|loaded| loaded.instance_id());
         RuntimeError::LeaseLost {
             instance_id: id.unwrap_or_default().to_owned(),
         }

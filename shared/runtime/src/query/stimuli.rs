@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
+/// At most so many bookmarks are looked at for one request.
+const BOOKMARKS_MAX: u32 = 1_000;
+
 /// Who waits for a stimulus.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Waiting {
@@ -27,23 +30,18 @@ impl Waiting {
 }
 
 impl Runtime {
-    /// Who waits for a stimulus, by its hash. One query.
+    /// What waits for a stimulus, by its hash: all triggers, and the first 1,000 bookmarks. Two queries.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn waiting(&self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
-        let mut waiting = Waiting::default();
-        let mut cursor = None;
-        loop {
-            let page = self.store().stimuli(tenant, hash, cursor).await?;
-            waiting.triggers.extend(page.triggers);
-            waiting.bookmarks.extend(page.bookmarks);
-            cursor = page.cursor;
-            if cursor.is_none() {
-                return Ok(waiting);
-            }
-        }
+        let store = self.store();
+        let bookmarks = store.waiting(tenant, (hash, None), BOOKMARKS_MAX, None);
+        Ok(Waiting {
+            triggers: store.triggers(tenant, hash).await?,
+            bookmarks: bookmarks.await?.bookmarks,
+        })
     }
 
     /// The routes with parameters that HTTP workflows answer. One query. A route says only that its template is

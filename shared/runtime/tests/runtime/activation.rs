@@ -1,9 +1,9 @@
 //! Activation strategies, decided atomically.
 
-use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
+use dormouse_runtime::{AlterOutcome, DefinitionHandle, StartOutcome, StartRequest};
 use serde_json::json;
 
-use crate::flow::{event, with_options, write};
+use crate::flow::{event, literal, with_options, write};
 use crate::world::{World, bookmark};
 
 fn request(correlation: Option<&str>) -> StartRequest {
@@ -69,5 +69,52 @@ async fn a_cancelled_or_deleted_singleton_makes_room() {
     let second = node.started("flow").await.instance.id.to_string();
     node.delete_instance(&world.tenant, &second).await.unwrap();
     crate::world::settle().await;
+    node.started("flow").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_singleton_that_is_tried_again_takes_its_place_back_if_it_is_free() {
+    let world = World::new();
+    let node = world.node();
+    let options = json!({ "activationStrategyType": "Elsa.Workflows.Activation.SingletonStrategy, Elsa.Workflows.Core" });
+    // It fails as long as there is no such workflow.
+    let fails = json!({
+        "type": "Elsa.DispatchWorkflow", "id": "dispatch",
+        "workflowDefinitionId": literal("String", "child"),
+    });
+    let flow = with_options("flow", &[event("go"), fails, event("again")], options);
+    node.publish(flow).await;
+    let first = node.started("flow").await;
+    let failed = first.instance.id.to_string();
+    node.wake(&failed, &bookmark(&first)).await;
+    assert_eq!(node.sub_status(&failed).await, "Faulted");
+    // It gave its place back, and another one has it now.
+    let second = node.started("flow").await;
+    let retry = || node.retry(&world.tenant, &failed, Vec::new());
+    let refused = retry().await.unwrap();
+    let AlterOutcome::NotAllowed { holder } = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(holder, second.instance.id.as_str());
+    assert_eq!(
+        node.sub_status(&failed).await,
+        "Faulted",
+        "nothing happened"
+    );
+    node.cancel(&world.tenant, second.instance.id.as_str())
+        .await
+        .unwrap();
+    // Its place is free: it fails once more and gives it back, and when it goes on it keeps it.
+    assert!(retry().await.unwrap().is_altered());
+    assert_eq!(node.sub_status(&failed).await, "Faulted");
+    let child = with_options("child", &[write("child")], json!({}));
+    node.publish(child).await;
+    assert!(retry().await.unwrap().is_altered());
+    assert_eq!(node.sub_status(&failed).await, "Suspended");
+    let StartOutcome::NotAllowed { holder } = node.begin(request(None)).await else {
+        panic!("two of them run");
+    };
+    assert_eq!(holder, failed);
+    node.cancel(&world.tenant, &failed).await.unwrap();
     node.started("flow").await;
 }

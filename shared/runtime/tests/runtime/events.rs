@@ -23,8 +23,7 @@ async fn send(node: &Node, world: &World, event: EventRequest) -> EventOutcome {
 
 /// The events that are kept.
 fn kept(world: &World) -> Vec<String> {
-    let rows = world.rows("/STIM#").into_iter();
-    rows.filter(|sort| sort.starts_with("Q#")).collect()
+    world.rows("/QUEUE#")
 }
 
 async fn start_with(node: &Node, correlation: &str) -> String {
@@ -116,6 +115,7 @@ async fn an_event_and_a_bookmark_that_cross_meet() {
             "Finished"
         );
         assert_eq!(world.rows("STIM"), Vec::<String>::new());
+        assert_eq!(kept(&world), Vec::<String>::new());
     }
 }
 
@@ -286,8 +286,9 @@ async fn an_event_that_was_delivered_and_comes_again_wakes_nobody_else() {
         waits: true,
         ..named("go")
     };
-    // Accepted, looked up, noted, leased, loaded, committed; then the sender's node dies, and the row stays.
-    let dying = world.dying_node(6, false);
+    // Accepted, looked up twice, noted, loaded with its definition, committed; then the sender's node dies, and the row
+    // stays.
+    let dying = world.dying_node(7, false);
     let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
     let sent = request.clone();
     tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
@@ -320,8 +321,8 @@ async fn an_event_whose_receiver_was_woken_by_another_is_kept_for_the_next() {
         waits: true,
         ..named("go")
     };
-    // One dies between its note and its lease; another one comes in between.
-    let dying = world.dying_node(3, false);
+    // One dies between its note and its read of the head; another one comes in between.
+    let dying = world.dying_node(4, false);
     let (runtime, tenant, sent) = (dying.runtime.clone(), world.tenant.clone(), of("e-1"));
     tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
     settle().await;

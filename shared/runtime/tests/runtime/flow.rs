@@ -56,3 +56,13 @@ pub(crate) fn with_options(name: &str, activities: &[Value], options: Value) -> 
     });
     Definition::from_value(json).unwrap()
 }
+
+/// Branches beside each other.
+pub(crate) fn parallel(branches: &[Value]) -> Value {
+    json!({ "type": "Elsa.Parallel", "id": "parallel", "activities": branches })
+}
+
+/// Activities one after the other.
+pub(crate) fn steps(id: &str, activities: &[Value]) -> Value {
+    json!({ "type": "Elsa.Sequence", "id": id, "activities": activities })
+}

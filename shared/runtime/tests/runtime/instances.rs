@@ -223,12 +223,7 @@ async fn who_works_for_long_makes_others_wait_and_then_tell() {
     let started = node.started("flow").await;
     let (id, bookmark) = (started.instance.id.to_string(), bookmark(&started));
     // Somebody takes the lease and dies.
-    let dying = world.dying_node(0, true);
-    let request = ResumeRequest::bookmark(&id, &bookmark, Map::new());
-    let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
-    tokio::spawn(async move { runtime.resume(&tenant, request).await });
-    settle().await;
-    assert!(dying.table.is_dead());
+    node.hold(&id, 30_000).await;
     let request = ResumeRequest::bookmark(&id, &bookmark, Map::new());
     let before = world.now();
     let busy = node.resume(&world.tenant, request.clone()).await;

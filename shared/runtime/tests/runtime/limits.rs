@@ -3,7 +3,6 @@
 use dormouse_runtime::AlterOutcome;
 use dormouse_runtime::message::{Message, Task};
 use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
-use dormouse_store::lease::{Acquire, Acquired};
 use serde_json::{Map, json};
 
 use crate::flow::{event, sequence, write};
@@ -100,17 +99,7 @@ async fn kept_from_going_on(node: &Node, world: &World) -> String {
         .store()
         .put_outbox(&world.tenant, &id, world.now(), &rows);
     put.await.unwrap();
-    let hour = Acquire {
-        instance_id: &id,
-        owner: "somebody slow",
-        now_ms: world.now(),
-        until_ms: world.now() + 3_600_000,
-        wanted: None,
-        reopens: false,
-        event_id: None,
-    };
-    let taken = node.store().acquire(&world.tenant, &hour).await.unwrap();
-    assert!(matches!(taken, Acquired::Lease(_)), "{taken:?}");
+    node.hold(&id, 3_600_000).await;
     id
 }
 

@@ -112,11 +112,9 @@ async fn timers_and_occurrences_wait_for_the_end_of_a_pause() {
     pause(&node).await;
     let before = left(&world);
     wait_ms(3_600_000).await;
-    let now = node.ports().clock.now();
-    let due = node.store().timers_due(now.0, 100).await.unwrap();
+    let due = node.due(world.now()).await;
     assert_eq!(due.len(), 2);
-    for row in &due {
-        let timer = serde_json::from_slice(&row.body).unwrap();
+    for timer in due {
         refused(node.fire_timer(&timer).await);
         let message = Message::new("m", world.tenant.clone(), Task::Fire { timer });
         assert_eq!(node.deliver(&message).await.unwrap(), Delivered::Paused);

@@ -6,7 +6,6 @@ use dormouse_engine::journal::Event;
 use dormouse_engine::step::Change;
 use dormouse_runtime::query::{InstanceFilter, JobStatus, PlanStatus};
 use dormouse_runtime::{AlterOutcome, PlanDetail, PlanRequest, RuntimeError, Selection, Submitted};
-use dormouse_store::lease::{Acquire, Acquired};
 use serde_json::{Value, json};
 
 use crate::crashes::{at_every_call, written};
@@ -159,21 +158,6 @@ async fn a_plan_is_carried_out_once_wherever_it_is_cut_off() {
     .await;
 }
 
-/// Takes the lease of an instance for so long, and never gives it back.
-async fn hold(node: &Node, world: &World, instance: &str, ms: i64) {
-    let acquire = Acquire {
-        instance_id: instance,
-        owner: "nobody",
-        now_ms: world.now(),
-        until_ms: world.now() + ms,
-        wanted: None,
-        reopens: false,
-        event_id: None,
-    };
-    let acquired = node.store().acquire(&world.tenant, &acquire).await;
-    assert!(matches!(acquired.unwrap(), Acquired::Lease(_)));
-}
-
 #[tokio::test(start_paused = true)]
 async fn an_instance_that_is_being_worked_on_has_its_turn_later() {
     for (held_ms, status, lines) in [
@@ -185,7 +169,7 @@ async fn an_instance_that_is_being_worked_on_has_its_turn_later() {
         node.publish(flow("flow")).await;
         let held = node.started("flow").await.instance.id.to_string();
         let free = node.started("flow").await.instance.id.to_string();
-        hold(&node, &world, &held, held_ms).await;
+        node.hold(&held, held_ms).await;
         submit(&node, &world, "p", &request(of("flow"))).await;
         wait_ms(15_000).await;
         // It waits for nobody.

@@ -1,7 +1,7 @@
-//! A table of one node: it counts calls, lets others go first, and can die between any two of them.
+//! A table of one node: it counts calls, lets others go first, and can die between any two of them or freeze for hours.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use dormouse_store::MemoryTable;
@@ -21,6 +21,11 @@ pub(crate) struct NodeTable {
     left: AtomicI64,
     /// Whether the call at which it dies still happens.
     last_happens: bool,
+    /// Where it freezes before it writes a head.
+    freezes: AtomicBool,
+    is_frozen: AtomicBool,
+    at_once: AtomicUsize,
+    most_at_once: AtomicUsize,
 }
 
 impl NodeTable {
@@ -35,7 +40,53 @@ impl NodeTable {
             calls: AtomicUsize::new(0),
             left: AtomicI64::new(at),
             last_happens,
+            freezes: AtomicBool::new(false),
+            is_frozen: AtomicBool::new(false),
+            at_once: AtomicUsize::new(0),
+            most_at_once: AtomicUsize::new(0),
         }
+    }
+
+    /// A table of a node that freezes before its first write of a head.
+    pub(crate) fn freezing(shared: Arc<MemoryTable>) -> Self {
+        Self {
+            freezes: AtomicBool::new(true),
+            ..Self::new(shared)
+        }
+    }
+
+    /// Lets the node die after so many more calls.
+    pub(crate) fn die_after(&self, calls: i64) {
+        self.left.store(calls, Ordering::Relaxed);
+    }
+
+    /// Counts calls at once from now on.
+    pub(crate) fn watch(&self) {
+        self.most_at_once.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.most_at_once.load(Ordering::Relaxed)
+    }
+
+    /// Lets a frozen node go on.
+    pub(crate) fn thaw(&self) {
+        self.freezes.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.is_frozen.load(Ordering::Relaxed)
+    }
+
+    async fn freeze_at(&self, mut keys: impl Iterator<Item = &Key> + Send) {
+        if !keys.any(|key| key.sort == "HEAD") {
+            return;
+        }
+        while self.freezes.load(Ordering::Relaxed) {
+            self.is_frozen.store(true, Ordering::Relaxed);
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        self.is_frozen.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -47,8 +98,11 @@ impl NodeTable {
     }
 
     async fn call<T>(&self, call: impl Future<Output = T>) -> T {
+        let at_once = self.at_once.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_at_once.fetch_max(at_once, Ordering::Relaxed);
         // Whoever else is ready goes first, so that races happen.
         tokio::task::yield_now().await;
+        self.at_once.fetch_sub(1, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
         let left = self.left.fetch_sub(1, Ordering::Relaxed);
         if left > 0 {
@@ -79,11 +133,13 @@ impl Table for NodeTable {
         condition: &Condition,
         durability: Durability,
     ) -> Result<Updated, TableError> {
+        self.freeze_at(std::iter::once(key)).await;
         self.call(self.shared.update(key, changes, condition, durability))
             .await
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
+        self.freeze_at(writes.iter().map(Write::key)).await;
         self.call(self.shared.write(writes)).await
     }
 }

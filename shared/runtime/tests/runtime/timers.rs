@@ -2,24 +2,17 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Timer, TimerOutcome, Wakes};
+use dormouse_store::stamp::Stamp;
 
 use crate::flow::{delay, sequence, write};
 use crate::world::{Node, World, wait_ms};
 
+/// An instance that waits for half a minute, and its timer.
 async fn waiting(node: &Node) -> (String, Timer) {
     node.publish(sequence("flow", &[delay("00:00:30"), write("woken")]))
         .await;
     let started = node.started("flow").await;
-    let bookmark = &started.instance.bookmarks[0];
-    let timer = Timer {
-        tenant: dormouse_runtime::Tenant::default(),
-        due: bookmark.due().unwrap(),
-        wakes: Wakes::Bookmark {
-            instance: started.instance.id.clone(),
-            bookmark: bookmark.id.clone(),
-            commit: started.commit,
-        },
-    };
+    let timer = node.due(i64::MAX / 2).await.remove(0);
     (started.instance.id.to_string(), timer)
 }
 
@@ -75,7 +68,9 @@ async fn a_timer_ahead_of_its_commit_is_not_dropped() {
     let node = world.node();
     let (id, timer) = waiting(&node).await;
     let Wakes::Bookmark {
-        instance, commit, ..
+        instance,
+        stamp: Some(stamp),
+        ..
     } = timer.wakes
     else {
         panic!("not a bookmark's");
@@ -85,7 +80,11 @@ async fn a_timer_ahead_of_its_commit_is_not_dropped() {
         wakes: Wakes::Bookmark {
             instance,
             bookmark: "0000000000000000".into(),
-            commit: commit + 1,
+            stamp: Some(Stamp {
+                commit: stamp.commit + 1,
+                attempt: 1,
+                ..stamp
+            }),
         },
         ..timer
     };
@@ -95,13 +94,13 @@ async fn a_timer_ahead_of_its_commit_is_not_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_of_nothing_goes_on_by_itself() {
+async fn a_delay_of_nothing_is_due_at_once() {
     let world = World::new();
     let node = world.node();
     node.publish(sequence("flow", &[delay("00:00:00"), write("woken")]))
         .await;
     let started = node.started("flow").await;
-    crate::world::settle().await;
+    assert_eq!(node.fire_due().await, 1);
     assert_eq!(
         node.sub_status(started.instance.id.as_str()).await,
         "Finished"

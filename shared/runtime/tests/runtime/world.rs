@@ -18,6 +18,7 @@ use dormouse_runtime::{
     RuntimeConfig, SaveOutcome, StartOutcome, StartRequest, Tenant, Timer,
 };
 use dormouse_store::config::StoreConfig;
+use dormouse_store::lease::{Open, Opened};
 use dormouse_store::table::Write;
 use dormouse_store::timer::Timer as TimerRow;
 use dormouse_store::{MemoryTable, Store};
@@ -83,17 +84,15 @@ impl Scheduler for TableTimers {
     }
 
     fn schedule_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(Self::row(timer).set()?))
+        Ok(Some(self.store.timer_write(&Self::row(timer))?))
     }
 
     fn forget_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        let write = TimerRow::clear(&timer.tenant, &timer.id(), timer.due.0)?;
-        Ok(Some(write))
+        Ok(Some(self.store.timer_clearing(&Self::row(timer))?))
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
-        let (tenant, id) = (&timer.tenant, timer.id());
-        Ok(self.store.clear_timer(tenant, &id, timer.due.0).await?)
+        Ok(self.store.clear_timers(&[Self::row(timer)]).await?)
     }
 }
 
@@ -138,6 +137,8 @@ pub(crate) struct World {
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) tenant: Tenant,
+    /// How the nodes lay things out.
+    pub(crate) layout: StoreConfig,
     nodes: AtomicU64,
 }
 
@@ -168,7 +169,16 @@ impl World {
             tasks: Arc::default(),
             numbers: Arc::default(),
             tenant: Tenant::default(),
+            layout: StoreConfig::embedded(),
             nodes: AtomicU64::new(0),
+        }
+    }
+
+    /// One whose nodes prepare rows one by one before the head, as over DynamoDB.
+    pub(crate) fn split() -> Self {
+        Self {
+            layout: StoreConfig::dynamo(),
+            ..Self::new()
         }
     }
 
@@ -186,9 +196,14 @@ impl World {
         self.node_over(table, |_| {})
     }
 
+    /// A node that freezes at its next write of a head, until it is thawed.
+    pub(crate) fn freezing_node(&self) -> Node {
+        self.node_over(NodeTable::freezing(self.memory.clone()), |_| {})
+    }
+
     fn node_over(&self, table: NodeTable, change: impl FnOnce(&mut RuntimeConfig)) -> Node {
         let table = Arc::new(table);
-        let store = Store::new(table.clone(), StoreConfig::embedded());
+        let store = Store::new(table.clone(), self.layout.clone());
         let number = self.nodes.fetch_add(1, Ordering::Relaxed);
         let mut config = RuntimeConfig::server(format!("node-{number}"));
         change(&mut config);
@@ -279,13 +294,37 @@ impl Node {
         head.unwrap().unwrap().summary.sub_status
     }
 
+    /// The timers that are due at a time, in ms since 1970: at most a hundred of a shard.
+    pub(crate) async fn due(&self, until_ms: i64) -> Vec<Timer> {
+        let store = self.runtime.store();
+        let mut timers: Vec<Timer> = Vec::new();
+        for shard in 0..store.timer_shards() {
+            let page = store.timers_due(shard, until_ms, 100, None).await.unwrap();
+            let read = page.timers.iter();
+            timers.extend(read.map(|row| serde_json::from_slice::<Timer>(&row.body).unwrap()));
+        }
+        timers
+    }
+
+    /// Takes the lease of an instance for so long, and never gives it back.
+    pub(crate) async fn hold(&self, instance: &str, ms: i64) {
+        let now_ms = self.runtime.ports().clock.now().0;
+        let open = Open {
+            instance_id: instance,
+            owner: "somebody slow",
+            now_ms,
+            reopens: false,
+        };
+        let store = self.runtime.store();
+        let opened = store.lease(&self.tenant, &open, now_ms + ms).await;
+        assert!(matches!(opened.unwrap(), Opened::Loaded(_)));
+    }
+
     /// Fires what is due, as a scheduler would; answers how many timers there were.
     pub(crate) async fn fire_due(&self) -> usize {
-        let now = self.runtime.ports().clock.now();
-        let due = self.runtime.store().timers_due(now.0, 100).await.unwrap();
+        let due = self.due(self.runtime.ports().clock.now().0).await;
         let count = due.len();
-        for row in due {
-            let timer: Timer = serde_json::from_slice(&row.body).unwrap();
+        for timer in due {
             self.runtime.fire_timer(&timer).await.unwrap();
         }
         settle().await;

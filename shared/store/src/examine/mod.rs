@@ -159,8 +159,8 @@ fn examination(facts: Facts, findings: Vec<Finding>, now_ms: i64) -> Examination
         if leased_until < now_ms - EXPIRED_MS && !facts.outbox.contains_key(&place) {
             found.idle.push(suspect.clone());
         }
-        let has_row = |id: &&String| stored.found_by.contains_key(*id);
-        if !stored.head.bookmarks.iter().all(|id| has_row(&id)) {
+        let mut open = stored.head.bookmarks.values();
+        if open.any(|bookmark| bookmark.place.is_none()) {
             found.waiting.push(suspect);
         }
     }

@@ -53,14 +53,17 @@ impl Store {
             let Head::Instance(stored) = head else {
                 continue;
             };
-            for (bookmark, hash) in &stored.found_by {
-                let key = bookmark::key(tenant, hash, id, bookmark)?;
+            for (bookmark, open) in &stored.head.bookmarks {
+                let Some(place) = &open.place else {
+                    continue;
+                };
+                let key = bookmark::key(tenant, place, id, bookmark, open.attempt)?;
                 if rows.contains(&key) || self.table().get(&key).await?.is_some() {
                     continue;
                 }
                 // The row is read before the head: it is deleted in the write that closes the bookmark.
                 let now = self.head_now(tenant, id).await?;
-                if matches!(now, Some(HeadItem::Instance(now)) if now.found_by.contains_key(bookmark))
+                if matches!(now, Some(HeadItem::Instance(now)) if now.head.bookmarks.contains_key(bookmark))
                 {
                     let about = format!("{bookmark} of {id}");
                     findings.push(finding(Kind::BookmarkWithoutRow, tenant, about, vec![key]));
@@ -256,5 +259,8 @@ fn judge(
 
 /// Whether a bookmark's row leads to an open bookmark, or to one that a commit under way opens.
 fn is_open(stored: &Stored, row: &BookmarkRow) -> bool {
-    stored.found_by.contains_key(&row.bookmark_id) || row.commit > stored.head.commit
+    let open = stored.head.bookmarks.get(&row.bookmark_id);
+    let is_it = open.is_some_and(|open| open.attempt == row.stamp.attempt);
+    let may_come = row.stamp.commit > stored.head.commit && row.stamp.fence >= stored.head.fence;
+    is_it || may_come
 }

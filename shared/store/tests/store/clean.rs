@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use dormouse_store::clean::Deleted;
 use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::create::{Created, NewInstance};
-use dormouse_store::lease::Acquired;
+use dormouse_store::lease::Opened;
 use dormouse_store::outbox::Effect;
+use dormouse_store::predecessor::Predecessor;
 use dormouse_store::uniqueness::Claim;
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig};
@@ -27,20 +27,17 @@ fn clean(rig: &Rig, id: &str) -> u32 {
 fn a_deleted_instance_refuses_every_write() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.lease("i", "a", 2_000);
     assert_eq!(delete(&rig, "i"), Deleted::Done(Vec::new()));
     assert!(matches!(
-        rig.commit(&mut lease, &commit("late")),
+        rig.commit(&mut loaded, &commit("late")),
         Committed::Lost(None)
     ));
-    assert!(!now(rig.store.renew(&mut lease, 9_000)).unwrap());
-    assert!(matches!(
-        rig.try_acquire("i", "b", 99_000, None),
-        Acquired::Deleted
-    ));
+    assert!(!now(rig.store.renew(&mut loaded, 9_000)).unwrap());
+    assert!(matches!(rig.try_open("i", 99_000), Opened::Deleted));
     assert!(matches!(
         rig.try_create("i", &commit("again")),
-        Created::Deleted
+        Committed::Deleted
     ));
     assert_eq!(now(rig.store.instance(&rig.tenant, "i")).unwrap(), None);
     assert_eq!(
@@ -52,7 +49,7 @@ fn a_deleted_instance_refuses_every_write() {
     clean(&rig, "i");
     assert!(matches!(
         rig.try_create("i", &commit("again")),
-        Created::Deleted
+        Committed::Deleted
     ));
     assert_eq!(delete(&rig, "i"), Deleted::Already);
 }
@@ -64,11 +61,6 @@ fn nothing_of_it_stays_but_the_tombstone() {
         Claim::Definition("order".into()),
         Claim::Correlation("7".into()),
     ];
-    let new = NewInstance {
-        instance_id: "i",
-        owner: "a",
-        claims: &claims,
-    };
     let noise: Vec<u8> = (0..400_000_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -79,24 +71,26 @@ fn nothing_of_it_stays_but_the_tombstone() {
         state: Bytes::from(noise),
         ..commit("")
     };
-    assert!(matches!(
-        now(rig.store.create(&rig.tenant, &new, &first)).unwrap(),
-        Created::Done { .. }
-    ));
+    let mut loaded = rig.blank("i", &claims, Predecessor::default());
+    let done = rig.commit(&mut loaded, &first);
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
     for n in 0..30 {
-        let mut lease = rig.acquire("i", "a", 2_000 + n);
-        let journal = vec![Bytes::from("x".repeat(1_500 + n as usize)); 2];
-        let event_id = Some(format!("e{n}"));
+        let mut loaded = rig.open("i", 2_000 + n);
+        let journal = vec![Bytes::from("x".repeat(1_500 + n as usize)); 1 + n as usize % 3];
+        let event_ids = vec![format!("e{n}")];
         rig.commit(
-            &mut lease,
+            &mut loaded,
             &Commit {
                 journal,
-                event_id,
+                event_ids,
                 state: first.state.clone(),
                 now_ms: 2_000 + n,
                 ..commit("")
             },
         );
+    }
+    for part in [" J#", " L#", " SEEN#"] {
+        assert!(rig.keys().iter().any(|key| key.contains(part)), "{part}");
     }
     assert!(rig.keys().len() > 270);
     let effects = [Effect {
@@ -113,15 +107,11 @@ fn nothing_of_it_stays_but_the_tombstone() {
     assert!(rig.blobs.0.lock().unwrap().is_empty());
     assert_eq!(clean(&rig, "i"), 1);
 
-    let other = NewInstance {
-        instance_id: "j",
-        owner: "a",
-        claims: &claims,
-    };
-    let created = now(rig.store.create(&rig.tenant, &other, &commit("s"))).unwrap();
+    let mut other = rig.blank("j", &claims, Predecessor::default());
+    let created = rig.commit(&mut other, &commit("s"));
     assert!(
-        matches!(created, Created::Done { .. }),
-        "its claims are free"
+        matches!(created, Committed::Done(_)),
+        "its claims are free: {created:?}"
     );
     assert_eq!(rig.table.memory.sweep_expired(5 + 30 * 24 * 3_600), 0);
     assert_eq!(
@@ -136,7 +126,7 @@ fn a_commit_at_the_same_moment_is_in_before_or_not_at_all() {
     let rig = rig();
     rig.create("i", &commit("s"));
     let store = rig.store.clone();
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     rig.before_write(move |_| {
         let bookmarks_added = vec![event_bookmark("b", "H")];
         let quicker = Commit {
@@ -144,7 +134,7 @@ fn a_commit_at_the_same_moment_is_in_before_or_not_at_all() {
             ..commit("t")
         };
         assert!(matches!(
-            now(store.commit(&mut lease, &quicker)).unwrap(),
+            now(store.commit(&mut loaded, &quicker)).unwrap(),
             Committed::Done(_)
         ));
     });
@@ -172,8 +162,5 @@ fn a_delete_whose_answer_was_lost_is_done() {
     rig.create("i", &commit("s"));
     rig.faults(&[Fault::LoseAnswer]);
     assert_eq!(delete(&rig, "i"), Deleted::Already);
-    assert!(matches!(
-        rig.try_acquire("i", "b", 99_000, None),
-        Acquired::Deleted
-    ));
+    assert!(matches!(rig.try_open("i", 99_000), Opened::Deleted));
 }

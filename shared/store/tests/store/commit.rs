@@ -1,18 +1,16 @@
-//! The commit: all of it or nothing, and nothing twice.
-
-use std::collections::BTreeSet;
+//! The commit: its head decides all of it, and nothing happens twice.
 
 use bytes::Bytes;
-use dormouse_store::addressees::Earlier;
-use dormouse_store::commit::{Commit, Committed, Consumed};
+use dormouse_store::commit::{Commit, Committed};
 use dormouse_store::idempotency::Answer;
-use dormouse_store::lease::{Acquire, Acquired};
+use dormouse_store::lease::Opened;
 use dormouse_store::outbox::Effect;
 use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::recipients::Earlier;
 use dormouse_store::route::Route;
 use dormouse_store::timer::Timer;
 
-use crate::rig::{Rig, bookmark, commit, ending, event_bookmark, now, rig};
+use crate::rig::{Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
 
 fn effect(id: &str) -> Effect {
     Effect {
@@ -21,27 +19,45 @@ fn effect(id: &str) -> Effect {
     }
 }
 
-#[test]
-fn a_commit_writes_all_that_a_burst_has_done_at_once() {
-    let rig = rig();
-    rig.create(
-        "i",
-        &Commit {
-            bookmarks_added: vec![event_bookmark("b0", "H0")],
-            ..commit("s")
-        },
-    );
-    let timer = Timer {
+/// A timer in the table.
+fn timer(rig: &Rig, id: &str) -> Timer {
+    Timer {
         tenant: rig.tenant.clone(),
-        id: "i/b2".into(),
+        id: id.into(),
         due_ms: 5_000,
         body: Bytes::new(),
-    };
-    let mut lease = rig.acquire("i", "a", 2_000);
-    rig.calls();
-    let done = rig.commit(
-        &mut lease,
-        &Commit {
+    }
+}
+
+fn due(rig: &Rig) -> Vec<Timer> {
+    let shards = 0..rig.store.timer_shards();
+    let pages = shards.map(|shard| now(rig.store.timers_due(shard, 9_999, 100, None)).unwrap());
+    pages.flat_map(|page| page.timers).collect()
+}
+
+/// Both ways to write a commit: its rows before its head, and all at once.
+fn rigs() -> [Rig; 2] {
+    [rig(), rig_with(|config| config.commits_whole = true)]
+}
+
+#[test]
+fn a_commit_writes_all_that_a_burst_has_done() {
+    let expected = [
+        &["put", "put", "put", "put", "change if", "delete"][..],
+        &["write 6"][..],
+    ];
+    for (rig, expected) in rigs().into_iter().zip(expected) {
+        rig.create(
+            "i",
+            &Commit {
+                bookmarks_added: vec![event_bookmark("b0", "H0")],
+                ..commit("s")
+            },
+        );
+        let timer = timer(&rig, "i/b2");
+        let mut loaded = rig.open("i", 2_000);
+        rig.calls();
+        let change = Commit {
             bookmarks_added: vec![event_bookmark("b1", "H1"), bookmark("b2")],
             bookmarks_removed: vec!["b0".into()],
             routes_added: vec![Route {
@@ -49,125 +65,104 @@ fn a_commit_writes_all_that_a_burst_has_done_at_once() {
                 method: "get".into(),
             }],
             effects: vec![effect("i/2/0")],
-            timers_set: vec![timer.set().unwrap()],
+            timers_set: vec![rig.store.timer_write(&timer).unwrap()],
             ..commit("t")
-        },
-    );
-    assert_eq!(rig.calls(), ["write 6"]);
-    let Committed::Done(outbox) = done else {
-        panic!("{done:?}")
-    };
-    assert_eq!(outbox.len(), 1);
+        };
+        let stamp = loaded.stamp(change.attempt, change.now_ms);
+        let done = rig.commit(&mut loaded, &change);
+        assert_eq!(rig.calls(), expected);
+        let Committed::Done(outbox) = done else {
+            panic!("{done:?}")
+        };
+        assert_eq!(outbox.len(), 1);
 
-    let head = now(rig.store.instance(&rig.tenant, "i")).unwrap().unwrap();
-    assert_eq!(head.commit, 2);
-    assert_eq!(head.leased_until_ms, None);
-    assert_eq!(
-        head.bookmarks,
-        BTreeSet::from(["b1".to_owned(), "b2".to_owned()])
-    );
-    assert!(
-        now(rig.store.stimuli(&rig.tenant, "H0", None))
-            .unwrap()
-            .bookmarks
-            .is_empty()
-    );
-    let waiting = now(rig.store.stimuli(&rig.tenant, "H1", None))
-        .unwrap()
-        .bookmarks;
-    assert_eq!(
-        (waiting[0].bookmark_id.as_str(), waiting[0].commit),
-        ("b1", 2)
-    );
-    assert_eq!(now(rig.store.timers_due(5_000, 10)).unwrap(), [timer]);
-    assert_eq!(now(rig.store.list_routes(&rig.tenant)).unwrap().len(), 1);
-    assert_eq!(rig.state("i"), "t");
+        let head = rig.head("i");
+        assert_eq!((head.commit, head.leased_until_ms), (2, None));
+        assert!(head.bookmarks.keys().eq(["b1", "b2"]));
+        assert!(rig.rows("H0").is_empty());
+        let rows = rig.rows("H1");
+        assert_eq!((rows.len(), rows[0].bookmark_id.as_str()), (1, "b1"));
+        assert_eq!(rows[0].stamp, stamp);
+        assert!(rig.is_open(&rows[0]));
+        assert_eq!(due(&rig), [timer]);
+        assert_eq!(now(rig.store.list_routes(&rig.tenant)).unwrap().len(), 1);
+        assert_eq!(rig.state("i"), "t");
+    }
 }
 
 #[test]
 fn a_commit_under_an_old_fence_leaves_nothing_behind() {
-    let rig = rig();
-    rig.create("i", &commit("s"));
-    let mut old = rig.acquire("i", "old", 2_000);
-    rig.acquire("i", "new", 40_000);
-    let before = rig.table.memory.items();
-    let lost = rig.commit(
-        &mut old,
-        &Commit {
-            bookmarks_added: vec![event_bookmark("b", "H")],
-            effects: vec![effect("i/2/0")],
-            ..commit("t")
-        },
-    );
-    assert!(matches!(lost, Committed::Lost(_)));
-    assert_eq!(rig.table.memory.items(), before);
+    for rig in rigs() {
+        rig.create("i", &commit("s"));
+        let mut old = rig.lease("i", "old", 2_000);
+        rig.lease("i", "new", 40_000);
+        let before = rig.table.memory.items();
+        let lost = rig.commit(
+            &mut old,
+            &Commit {
+                bookmarks_added: vec![event_bookmark("b", "H")],
+                effects: vec![effect("i/2/0")],
+                timers_set: vec![rig.store.timer_write(&timer(&rig, "t")).unwrap()],
+                ..commit("t")
+            },
+        );
+        assert!(matches!(lost, Committed::Lost(Some(_))), "{lost:?}");
+        assert_eq!(rig.table.memory.items(), before);
+    }
 }
 
 #[test]
 fn the_end_closes_bookmarks_and_gives_everything_back() {
-    let rig = rig();
-    rig.create(
-        "i",
-        &Commit {
-            bookmarks_added: vec![event_bookmark("b", "H"), bookmark("c")],
-            ..commit("s")
-        },
-    );
-    let mut lease = rig.acquire("i", "a", 2_000);
-    // What a burst adds and ends with in one go is never open.
-    rig.commit(
-        &mut lease,
-        &Commit {
-            bookmarks_added: vec![event_bookmark("d", "H")],
-            ..ending("end")
-        },
-    );
-    assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
-    let head = now(rig.store.instance(&rig.tenant, "i")).unwrap().unwrap();
-    assert!(head.bookmarks.is_empty() && head.leased_until_ms.is_none());
+    for rig in rigs() {
+        rig.create(
+            "i",
+            &Commit {
+                bookmarks_added: vec![event_bookmark("b", "H"), bookmark("c")],
+                ..commit("s")
+            },
+        );
+        let mut loaded = rig.lease("i", "a", 2_000);
+        // What a burst adds and ends with in one go is never open.
+        rig.commit(
+            &mut loaded,
+            &Commit {
+                bookmarks_added: vec![event_bookmark("d", "H")],
+                ..ending("end")
+            },
+        );
+        assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
+        let head = rig.head("i");
+        assert!(head.bookmarks.is_empty() && head.leased_until_ms.is_none());
+        assert!(!loaded.is_leased());
+    }
 }
 
 #[test]
 fn a_burst_of_several_commits_keeps_its_lease_and_its_numbers() {
     let rig = rig();
-    let (mut lease, first) = rig.create(
-        "i",
-        &Commit {
-            keep_until_ms: Some(9_000),
-            effects: vec![effect("continue")],
-            ..commit("1")
-        },
-    );
-    assert!(matches!(
-        rig.try_acquire("i", "b", 2_000, None),
-        Acquired::Busy { .. }
-    ));
-    let mut rows = first;
+    let keeping = |state: &str, outbox_done| Commit {
+        keep_until_ms: Some(9_000),
+        effects: vec![effect("continue")],
+        outbox_done,
+        ..commit(state)
+    };
+    let (mut loaded, mut rows) = rig.create("i", &keeping("1", Vec::new()));
+    let busy = rig.try_open("i", 2_000);
+    assert!(matches!(busy, Opened::Busy { until_ms: 9_000 }), "{busy:?}");
+    let fence = loaded.head().fence;
     for n in 2..5 {
-        assert_eq!(lease.next_commit(), n);
-        let done = rig.commit(
-            &mut lease,
-            &Commit {
-                keep_until_ms: Some(9_000),
-                effects: vec![effect("continue")],
-                outbox_done: rows,
-                ..commit(&n.to_string())
-            },
-        );
+        assert_eq!((loaded.next_commit(), loaded.is_leased()), (n, true));
+        let done = rig.commit(&mut loaded, &keeping(&n.to_string(), rows));
         let Committed::Done(written) = done else {
             panic!("{done:?}")
         };
         rows = written;
-        assert_eq!(
-            rig.keys()
-                .iter()
-                .filter(|key| key.contains("OUTBOX"))
-                .count(),
-            1
-        );
+        let outbox = rig.keys().into_iter().filter(|key| key.contains("OUTBOX"));
+        assert_eq!(outbox.count(), 1);
+        assert_eq!(loaded.head().fence, fence, "its fence rises once");
     }
     rig.commit(
-        &mut lease,
+        &mut loaded,
         &Commit {
             outbox_done: rows,
             ..ending("5")
@@ -179,62 +174,49 @@ fn a_burst_of_several_commits_keeps_its_lease_and_its_numbers() {
 
 #[test]
 fn a_queued_stimulus_is_consumed_by_exactly_one_instance() {
-    let rig = rig();
-    let queued = QueuedStimulus {
-        id: "e".into(),
-        hash: "H".into(),
-        ..QueuedStimulus::default()
-    };
-    let queue = || now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
-    assert_eq!(queue(), Earlier::None);
-    assert_eq!(queue(), Earlier::Queued, "queued twice is queued once");
-    let consuming = Commit {
-        consumed: Some(Consumed {
-            hash: "H".into(),
+    for rig in rigs() {
+        let queued = QueuedStimulus {
             id: "e".into(),
-        }),
-        ..commit("woken")
-    };
-    for id in ["i", "j"] {
-        rig.create(id, &commit("s"));
+            hash: "H".into(),
+            ..QueuedStimulus::default()
+        };
+        let queue = || now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+        assert_eq!(queue(), Earlier::None);
+        assert_eq!(queue(), Earlier::Queued, "queued twice is queued once");
+        let consuming = || Commit {
+            consumed: Some(queued.place()),
+            bookmarks_added: vec![event_bookmark("b", "B")],
+            ..commit("woken")
+        };
+        for id in ["i", "j"] {
+            rig.create(id, &commit("s"));
+        }
+        let (mut i, mut j) = (rig.open("i", 2_000), rig.open("j", 2_000));
+        let done = rig.commit(&mut i, &consuming());
+        assert!(matches!(done, Committed::Done(_)), "{done:?}");
+        let taken = rig.commit(&mut j, &consuming());
+        assert!(matches!(taken, Committed::StimulusTaken), "{taken:?}");
+        assert_eq!(rig.state("j"), "s");
+        assert_eq!(rig.rows("B").len(), 1, "the loser's row is taken back");
+        assert_eq!(queue(), Earlier::Taken);
+        // Nothing happened to the instance, so the same burst may go on.
+        let done = rig.commit(&mut j, &commit("t"));
+        assert!(matches!(done, Committed::Done(_)), "{done:?}");
     }
-    let mut i = rig.acquire("i", "a", 2_000);
-    let mut j = rig.acquire("j", "a", 2_000);
-    assert!(matches!(rig.commit(&mut i, &consuming), Committed::Done(_)));
-    assert!(matches!(
-        rig.commit(&mut j, &consuming),
-        Committed::StimulusTaken
-    ));
-    assert_eq!(rig.state("j"), "s");
-    now(rig.store.release(&mut j)).unwrap();
-    rig.acquire("j", "b", 2_001);
 }
 
-fn resume_by_event(rig: &Rig, event: &str, now_ms: i64) -> Result<Committed, Acquired> {
-    let acquire = Acquire {
-        instance_id: "i",
-        owner: "a",
-        now_ms,
-        until_ms: now_ms + 9,
-        wanted: None,
-        reopens: false,
-        event_id: Some(event),
-    };
-    match now(rig.store.acquire(&rig.tenant, &acquire)).unwrap() {
-        Acquired::Lease(mut lease) => {
-            let committed = rig.commit(
-                &mut lease,
-                &Commit {
-                    event_id: Some(event.into()),
-                    now_ms,
-                    ..commit(event)
-                },
-            );
-            now(rig.store.release(&mut lease)).unwrap();
-            Ok(committed)
-        }
-        other => Err(other),
+/// Resumes by an event as a caller does: it looks whether the event was seen, then commits.
+fn resume_by_event(rig: &Rig, event: &str, now_ms: i64) -> Option<Committed> {
+    let mut loaded = rig.open("i", now_ms);
+    if now(rig.store.has_seen_loaded(&loaded, event)).unwrap() {
+        return None;
     }
+    let woken = Commit {
+        event_ids: vec![event.into()],
+        now_ms,
+        ..commit(event)
+    };
+    Some(rig.commit(&mut loaded, &woken))
 }
 
 #[test]
@@ -243,18 +225,53 @@ fn an_event_wakes_an_instance_once_however_many_came_between() {
     rig.create("i", &commit("s"));
     for n in 0..20 {
         let woken = resume_by_event(&rig, &format!("e{n}"), 2_000 + n);
-        assert!(matches!(woken, Ok(Committed::Done(_))), "{n}: {woken:?}");
+        assert!(matches!(woken, Some(Committed::Done(_))), "{n}: {woken:?}");
     }
     for n in 0..20 {
-        let again = resume_by_event(&rig, &format!("e{n}"), 3_000 + n);
-        match again {
-            // The first few are known by the lease, in one call.
-            Err(Acquired::Seen(_)) => assert!(n < 8, "{n}"),
-            Ok(Committed::Seen) => assert!(n >= 8, "{n}"),
-            other => panic!("{n}: {other:?}"),
-        }
+        let event = format!("e{n}");
+        let again = resume_by_event(&rig, &event, 3_000 + n);
+        assert!(again.is_none(), "{n}: {again:?}");
+        assert!(now(rig.store.has_seen(&rig.tenant, "i", &event)).unwrap());
     }
+    assert!(!now(rig.store.has_seen(&rig.tenant, "i", "other")).unwrap());
     assert_eq!(rig.journal("i").len(), 21);
+}
+
+#[test]
+fn two_deliveries_of_an_event_at_once_make_one_commit() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let (mut one, mut two) = (rig.open("i", 2_000), rig.open("i", 2_000));
+    for loaded in [&one, &two] {
+        assert!(!now(rig.store.has_seen_loaded(loaded, "e")).unwrap());
+    }
+    let woken = || Commit {
+        event_ids: vec!["e".into()],
+        ..commit("woken")
+    };
+    let done = rig.commit(&mut one, &woken());
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
+    let lost = rig.commit(&mut two, &woken());
+    assert!(matches!(lost, Committed::Lost(Some(_))), "{lost:?}");
+    assert!(resume_by_event(&rig, "e", 2_001).is_none());
+}
+
+#[test]
+fn several_events_of_one_commit_are_all_seen() {
+    let rig = rig();
+    rig.create("i", &commit("s"));
+    let mut loaded = rig.open("i", 2_000);
+    let events: Vec<_> = (0..30).map(|n| format!("e{n}")).collect();
+    let combined = Commit {
+        event_ids: events.clone(),
+        now_ms: 2_000,
+        ..commit("t")
+    };
+    rig.commit(&mut loaded, &combined);
+    resume_by_event(&rig, "last", 2_001);
+    for event in &events {
+        assert!(resume_by_event(&rig, event, 3_000).is_none(), "{event}");
+    }
 }
 
 #[test]
@@ -266,96 +283,57 @@ fn an_answer_is_given_once_and_its_repeat_gets_the_first() {
         request: Bytes::from_static(b"digest"),
         answer: Bytes::from_static(text.as_bytes()),
     };
-    rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
-    rig.commit(
-        &mut lease,
-        &Commit {
-            answer: Some(answer("first")),
-            ..commit("t")
-        },
-    );
-    let mut lease = rig.acquire("i", "a", 3_000);
-    let again = rig.commit(
-        &mut lease,
-        &Commit {
-            answer: Some(answer("second")),
-            ..commit("u")
-        },
-    );
-    let Committed::Answered(first) = again else {
-        panic!("{again:?}")
-    };
-    assert_eq!(*first, answer("first"));
-    assert_eq!(rig.state("i"), "t");
+    let put = |text, now_ms| now(rig.store.put_answer(&rig.tenant, &answer(text), now_ms)).unwrap();
+    let get = |now_ms| now(rig.store.answer(&rig.tenant, "k", now_ms)).unwrap();
+    assert_eq!(put("first", 1_000), None);
+    assert_eq!(put("second", 3_000), Some(answer("first")));
+    assert_eq!(get(90_000), Some(answer("first")));
+    assert_eq!(get(90_001), None);
     assert_eq!(
-        now(rig.store.answer(&rig.tenant, "k", 90_000)).unwrap(),
-        Some(answer("first"))
+        put("third", 90_001),
+        None,
+        "one that has expired is replaced"
     );
-    assert_eq!(
-        now(rig.store.answer(&rig.tenant, "k", 90_001)).unwrap(),
-        None
-    );
-    let late = now(rig.store.put_answer(&rig.tenant, &answer("third"), 90_001)).unwrap();
-    assert_eq!(late, None, "one that has expired is replaced");
-    let late = now(rig.store.put_answer(&rig.tenant, &answer("fourth"), 2_000)).unwrap();
-    assert_eq!(late, Some(answer("third")));
+    assert_eq!(put("fourth", 2_000), Some(answer("third")));
 }
 
 #[test]
 fn the_place_in_the_lists_does_not_move() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     let mut moved = commit("t");
     moved.summary.created_ms = 7;
-    rig.commit(&mut lease, &moved);
-    assert_eq!(
-        now(rig.store.instance(&rig.tenant, "i"))
-            .unwrap()
-            .unwrap()
-            .summary
-            .created_ms,
-        1_000
-    );
+    rig.commit(&mut loaded, &moved);
+    assert_eq!(rig.head("i").summary.created_ms, 1_000);
 }
 
 #[test]
 fn what_is_taken_away_and_given_anew_in_one_commit_is_there() {
-    let rig = rig();
-    let timer = Timer {
-        tenant: rig.tenant.clone(),
-        id: "t".into(),
-        due_ms: 5_000,
-        body: Bytes::new(),
-    };
-    let first = Commit {
-        bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "H")],
-        timers_set: vec![timer.set().unwrap()],
-        ..commit("s")
-    };
-    rig.create("i", &first);
-    let mut lease = rig.acquire("i", "a", 2_000);
-    let again = Commit {
-        bookmarks_removed: vec!["b".into(), "c".into()],
-        bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "other")],
-        timers_cleared: vec![Timer::clear(&rig.tenant, "t", 5_000).unwrap()],
-        timers_set: vec![timer.set().unwrap()],
-        ..commit("t")
-    };
-    assert!(matches!(rig.commit(&mut lease, &again), Committed::Done(_)));
-    let waiting = |hash| {
-        let found = now(rig.store.stimuli(&rig.tenant, hash, None))
-            .unwrap()
-            .bookmarks;
-        found
-            .into_iter()
-            .map(|row| row.bookmark_id)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (waiting("H"), waiting("other")),
-        (vec!["b".to_owned()], vec!["c".to_owned()])
-    );
-    assert_eq!(now(rig.store.next_timer()).unwrap(), Some(5_000));
+    for rig in rigs() {
+        let timer = timer(&rig, "t");
+        let set = rig.store.timer_write(&timer).unwrap();
+        let first = Commit {
+            bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "H")],
+            timers_set: vec![set.clone()],
+            ..commit("s")
+        };
+        rig.create("i", &first);
+        let mut loaded = rig.open("i", 2_000);
+        let again = Commit {
+            bookmarks_removed: vec!["b".into(), "c".into()],
+            bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "other")],
+            timers_cleared: vec![rig.store.timer_clearing(&timer).unwrap()],
+            timers_set: vec![set],
+            ..commit("t")
+        };
+        let done = rig.commit(&mut loaded, &again);
+        assert!(matches!(done, Committed::Done(_)), "{done:?}");
+        for (hash, id) in [("H", "b"), ("other", "c")] {
+            let rows = rig.rows(hash);
+            assert_eq!((rows.len(), rows[0].bookmark_id.as_str()), (1, id));
+            assert!(rig.is_open(&rows[0]));
+        }
+        assert_eq!(due(&rig), [timer]);
+    }
 }

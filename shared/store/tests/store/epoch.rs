@@ -1,31 +1,27 @@
 //! Epochs: what a process held that had the table for itself is free as soon as another one has it.
 
 use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::create::{Created, NewInstance};
-use dormouse_store::lease::Acquired;
+use dormouse_store::lease::Opened;
 use dormouse_store::outbox::Effect;
 
-use crate::rig::{Fault, bookmark, commit, event_bookmark, now, rig, rig_with};
+use crate::rig::{commit, now, rig};
 
 #[test]
 fn a_lease_of_another_epoch_is_free_and_its_holder_cannot_commit() {
     let rig = rig();
     let first = rig.in_epoch("first");
     first.create("i", &commit("s"));
-    let mut dead = first.acquire("i", "dead", 2_000);
+    let mut dead = first.lease("i", "dead", 2_000);
     assert!(
-        matches!(
-            first.try_acquire("i", "b", 2_001, None),
-            Acquired::Busy { .. }
-        ),
+        matches!(first.try_lease("i", "b", 2_001), Opened::Busy { .. }),
         "within an epoch a lease is a lease"
     );
     let second = rig.in_epoch("second");
-    let mut lease = second.acquire("i", "alive", 2_001);
-    assert_eq!(lease.fence(), dead.fence() + 1);
+    let mut lease = second.lease("i", "alive", 2_001);
+    assert_eq!(lease.head().fence, dead.head().fence + 1);
     assert!(matches!(
-        second.try_acquire("i", "b", 2_002, None),
-        Acquired::Busy { .. }
+        second.try_lease("i", "b", 2_002),
+        Opened::Busy { .. }
     ));
     assert!(matches!(
         first.commit(&mut dead, &commit("late")),
@@ -48,31 +44,31 @@ fn a_lease_that_a_create_or_a_commit_keeps_belongs_to_its_epoch_too() {
     let first = rig.in_epoch("first");
     first.create("i", &keep("s"));
     assert!(matches!(
-        first.try_acquire("i", "b", 2_000, None),
-        Acquired::Busy { .. }
+        first.try_lease("i", "b", 2_000),
+        Opened::Busy { .. }
     ));
     let second = rig.in_epoch("second");
-    let mut lease = second.acquire("i", "b", 2_000);
+    let mut lease = second.lease("i", "b", 2_000);
     second.commit(&mut lease, &keep("t"));
     assert!(matches!(
-        second.try_acquire("i", "c", 2_000, None),
-        Acquired::Busy { .. }
+        second.try_lease("i", "c", 2_000),
+        Opened::Busy { .. }
     ));
-    rig.in_epoch("third").acquire("i", "c", 2_000);
+    rig.in_epoch("third").lease("i", "c", 2_000);
 }
 
 #[test]
 fn a_lease_without_an_epoch_is_free_in_one_and_one_in_an_epoch_holds_outside() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    rig.acquire("i", "older build", 2_000);
-    let mut lease = rig.in_epoch("first").acquire("i", "a", 2_000);
+    rig.lease("i", "older build", 2_000);
+    let mut lease = rig.in_epoch("first").lease("i", "a", 2_000);
     assert!(matches!(
-        rig.try_acquire("i", "b", 2_001, None),
-        Acquired::Busy { .. }
+        rig.try_lease("i", "b", 2_001),
+        Opened::Busy { .. }
     ));
     now(rig.store.release(&mut lease)).unwrap();
-    rig.acquire("i", "b", 2_001);
+    rig.lease("i", "b", 2_001);
 }
 
 #[test]
@@ -104,42 +100,4 @@ fn a_delivery_held_in_another_epoch_may_be_made() {
     assert_eq!(shard_of(&second)[0].held_until_ms, 0);
     assert!(now(second.store.hold_outbox(&keys[0], 1_001, 78_999)).unwrap());
     assert_eq!(shard_of(&second)[0].held_until_ms, 80_000);
-}
-
-#[test]
-fn a_create_cut_off_in_another_epoch_is_not_waited_for() {
-    let rig = rig_with(|config| config.writes_max = 10);
-    let large = Commit {
-        bookmarks_added: (0..30)
-            .map(|n| event_bookmark(&format!("b{n}"), "H"))
-            .chain([bookmark("direct")])
-            .collect(),
-        ..commit("s")
-    };
-    let first = rig.in_epoch("first");
-    // The process dies after the placeholder.
-    first.faults(&[vec![Fault::None], vec![Fault::LoseCall; 50]].concat());
-    let dead = NewInstance {
-        instance_id: "i",
-        owner: "dead",
-        claims: &[],
-    };
-    now(first.store.create(&first.tenant, &dead, &large)).unwrap_err();
-    first.faults(&[]);
-    assert!(matches!(
-        first.try_acquire("i", "a", 2_000, None),
-        Acquired::Busy { until_ms, head: None } if until_ms > 2_000
-    ));
-    let second = rig.in_epoch("second");
-    assert!(matches!(
-        second.try_acquire("i", "a", 2_000, None),
-        Acquired::Busy {
-            until_ms: 0,
-            head: None
-        }
-    ));
-    assert!(matches!(
-        second.try_create("i", &large),
-        Created::Done { .. }
-    ));
 }

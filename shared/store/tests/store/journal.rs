@@ -28,8 +28,8 @@ fn lines_move_from_the_head_to_items_without_a_gap() {
     };
     rig.create("i", &add(3));
     for n in 0..60 {
-        let mut lease = rig.acquire("i", "a", 2_000);
-        let done = rig.commit(&mut lease, &add(n % 5));
+        let mut loaded = rig.open("i", 2_000);
+        let done = rig.commit(&mut loaded, &add(n % 5));
         assert!(matches!(done, Committed::Done(_)));
     }
     let items = rig.keys().iter().filter(|key| key.contains(" J#")).count();
@@ -72,9 +72,9 @@ fn commits_without_lines_never_overwrite_what_moved_before() {
         },
     );
     for _ in 0..40 {
-        let mut lease = rig.acquire("i", "a", 2_000);
+        let mut loaded = rig.open("i", 2_000);
         rig.commit(
-            &mut lease,
+            &mut loaded,
             &Commit {
                 journal: Vec::new(),
                 ..commit("s")
@@ -82,6 +82,59 @@ fn commits_without_lines_never_overwrite_what_moved_before() {
         );
     }
     assert_eq!(rig.journal("i"), [line(6)]);
+}
+
+/// The keys of items that hold lines of one large commit.
+fn beside(rig: &crate::rig::Rig) -> Vec<String> {
+    let keys = rig.keys().into_iter();
+    keys.filter(|key| key.contains(" L#")).collect()
+}
+
+#[test]
+fn the_lines_of_large_commits_lie_beside_and_are_read_in_order_between_the_others() {
+    let rig = rig_with(|config| config.journal_inline_max = 300);
+    let mut written = Vec::new();
+    for (n, count) in [2, 40, 1, 0, 60, 3, 3, 3, 50, 1].into_iter().enumerate() {
+        let lines: Vec<_> = (written.len()..written.len() + count).map(line).collect();
+        written.extend(lines.clone());
+        let next = Commit {
+            journal: lines,
+            ..commit("s")
+        };
+        if n == 0 {
+            rig.create("i", &next);
+        } else {
+            let mut loaded = rig.open("i", 2_000);
+            let done = rig.commit(&mut loaded, &next);
+            assert!(matches!(done, Committed::Done(_)), "{done:?}");
+        }
+    }
+    assert!(beside(&rig).len() >= 3, "of the three largest commits");
+    assert!(rig.keys().iter().any(|key| key.contains(" J#")));
+    assert_eq!(rig.journal("i"), written);
+    for from in 0..written.len() {
+        let page = now(rig.store.journal(&rig.tenant, "i", from as u64, 5)).unwrap();
+        let page = page.unwrap().lines.into_iter().map(|line| line.body);
+        let expected = written.iter().skip(from).take(5).cloned();
+        assert!(page.eq(expected), "from {from}");
+    }
+}
+
+#[test]
+fn large_lines_of_a_lost_commit_are_never_read() {
+    let rig = rig_with(|config| config.journal_inline_max = 100);
+    rig.create("i", &commit("s"));
+    let large = |word: &str| Commit {
+        journal: vec![Bytes::from(word.repeat(20)); 5],
+        ..commit(word)
+    };
+    let (loser, mut winner) = (rig.open("i", 2_000), rig.open("i", 2_000));
+    rig.prepare(&loser, &large("loser"));
+    rig.commit(&mut winner, &large("winner"));
+    assert_eq!(beside(&rig).len(), 2);
+    let journal = rig.journal("i");
+    assert_eq!(journal.len(), 6);
+    assert!(journal.iter().all(|line| !line.contains("loser")));
 }
 
 #[test]
@@ -97,7 +150,7 @@ fn a_giant_burst_takes_several_items() {
             ..commit("s")
         },
     );
-    let items = rig.keys().iter().filter(|key| key.contains(" J#")).count();
+    let items = beside(&rig).len();
     assert!((4..8).contains(&items), "{items}");
     assert_eq!(rig.journal("i"), lines);
 }
@@ -106,9 +159,9 @@ fn a_giant_burst_takes_several_items() {
 fn a_line_knows_its_commit_and_its_time() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     rig.commit(
-        &mut lease,
+        &mut loaded,
         &Commit {
             now_ms: 2_500,
             ..commit("t")
@@ -127,7 +180,13 @@ fn a_line_knows_its_commit_and_its_time() {
 
 #[test]
 fn a_missing_part_is_damage_and_not_a_gap() {
-    let rig = rig_with(|config| config.journal_inline_max = 100);
+    for (prefix, inline_max) in [("L#", 100), ("J#", 1_000)] {
+        missing_part(prefix, inline_max);
+    }
+}
+
+fn missing_part(prefix: &str, inline_max: usize) {
+    let rig = rig_with(|config| config.journal_inline_max = inline_max);
     for n in 0..4 {
         let four = Commit {
             journal: vec![line(6); 4],
@@ -136,15 +195,15 @@ fn a_missing_part_is_damage_and_not_a_gap() {
         if n == 0 {
             rig.create("i", &four);
         } else {
-            let mut lease = rig.acquire("i", "a", 2_000);
-            rig.commit(&mut lease, &four);
+            let mut loaded = rig.open("i", 2_000);
+            rig.commit(&mut loaded, &four);
         }
     }
     let items = rig.table.memory.items();
     let key = items
         .into_iter()
         .map(|item| item.key)
-        .filter(|key| key.sort.starts_with("J#"))
+        .filter(|key| key.sort.starts_with(prefix))
         .nth(1);
     now(rig
         .table

@@ -2,12 +2,12 @@
 //! readable for ever, so a difference here is a new format and needs a new format number, not a new golden file.
 
 use bytes::Bytes;
-use dormouse_store::commit::Commit;
-use dormouse_store::create::{Created, NewInstance};
+use dormouse_store::commit::{Commit, Committed};
 use dormouse_store::dead_letter::{DeadLetter, Letter};
 use dormouse_store::definition::VersionInfo;
 use dormouse_store::idempotency::Answer;
 use dormouse_store::outbox::Effect;
+use dormouse_store::predecessor::Predecessor;
 use dormouse_store::publish::{Draft, Publication};
 use dormouse_store::queued_stimulus::QueuedStimulus;
 use dormouse_store::route::Route;
@@ -67,18 +67,13 @@ fn instances(rig: &Rig) {
     };
     let effect = effect();
     let mut first = Commit {
+        attempt: 0xab,
         pinned: Some(Bytes::from_static(b"pin")),
         bookmarks_added: vec![bookmark("b1"), event_bookmark("b2", "H")],
         effects: vec![effect.clone()],
         continuation: Some(effect.clone()),
-        timers_set: vec![timer.set().unwrap()],
-        event_id: Some("event".into()),
-        answer: Some(Answer {
-            key: "key".into(),
-            expires_ms: 90_000,
-            request: Bytes::from_static(b"r"),
-            answer: Bytes::from_static(b"a"),
-        }),
+        timers_set: vec![rig.store.timer_write(&timer).unwrap()],
+        event_ids: vec!["event".into()],
         keep_until_ms: Some(31_000),
         ..commit("0123456789")
     };
@@ -89,20 +84,58 @@ fn instances(rig: &Rig) {
         Claim::Definition("order".into()),
         Claim::Correlation("7".into()),
     ];
-    let new = NewInstance {
-        instance_id: "i",
-        owner: "node-1",
-        claims: &claims,
+    let mut loaded = rig.blank("i", &claims, Predecessor::default());
+    let done = rig.commit(&mut loaded, &first);
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
+    let second = Commit {
+        attempt: 0xcd,
+        effects: Vec::new(),
+        pinned: None,
+        event_ids: (0..8).map(|n| format!("event{n}")).collect(),
+        bookmarks_added: Vec::new(),
+        timers_set: Vec::new(),
+        continuation: None,
+        // Large: it lies beside the head.
+        journal: vec![Bytes::from_static(&[b'l'; 50])],
+        ..first
     };
-    let created = now(rig.store.create(&rig.tenant, &new, &first)).unwrap();
-    assert!(matches!(created, Created::Done { .. }));
+    let done = rig.commit(&mut loaded, &second);
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
+    let answer = Answer {
+        key: "key".into(),
+        expires_ms: 90_000,
+        request: Bytes::from_static(b"r"),
+        answer: Bytes::from_static(b"a"),
+    };
+    now(rig.store.put_answer(&rig.tenant, &answer, 1_000)).unwrap();
     rig.create(
         "small",
         &Commit {
+            attempt: 0x12,
             journal: Vec::new(),
             ..commit("s")
         },
     );
+}
+
+/// What is left of an instance that was deleted, and of one that was fenced before it existed.
+fn gone(rig: &Rig) {
+    rig.create(
+        "deleted",
+        &Commit {
+            attempt: 0xef,
+            bookmarks_added: vec![event_bookmark("b", "H")],
+            ..commit("s")
+        },
+    );
+    now(rig
+        .store
+        .delete_instance(&rig.tenant, "deleted", 5_000, &[]))
+    .unwrap();
+    let stamp = rig
+        .blank("fenced", &[], Predecessor::default())
+        .stamp(1, 5_000);
+    rig.fence("fenced", &stamp);
 }
 
 fn stimuli_and_letters(rig: &Rig) {
@@ -152,6 +185,7 @@ fn what_is_stored_is_stored_as_it_always_was() {
     });
     definition(&rig);
     instances(&rig);
+    gone(&rig);
     stimuli_and_letters(&rig);
     let mut text = String::new();
     for item in rig.table.memory.items() {

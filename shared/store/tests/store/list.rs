@@ -6,6 +6,13 @@ use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 
 use crate::rig::{Rig, commit, now, rig, rig_with};
 
+/// The definitions that [`make`] uses.
+fn define(rig: &Rig) {
+    for id in ["d0", "d1", "d2"] {
+        rig.define(id);
+    }
+}
+
 /// Instance n was created at 1,000 + n / 2, so that two share each time.
 fn make(rig: &Rig, n: u32) -> String {
     let id = format!("i#{:02}", (n * 37) % 100);
@@ -57,6 +64,7 @@ fn all(rig: &Rig, filter: &InstanceFilter, ascending: bool, limit: usize) -> Vec
 #[test]
 fn every_instance_is_listed_once_in_order_of_its_creation() {
     let rig = rig();
+    define(&rig);
     let mut made: Vec<_> = (0..100).map(|n| (1_000 + n / 2, make(&rig, n))).collect();
     made.sort();
     let ids: Vec<_> = made.into_iter().map(|(_, id)| id).collect();
@@ -87,6 +95,7 @@ fn every_instance_is_listed_once_in_order_of_its_creation() {
 #[test]
 fn every_filter_finds_what_it_says() {
     let rig = rig();
+    define(&rig);
     for n in 0..100 {
         make(&rig, n);
     }
@@ -148,6 +157,7 @@ fn every_filter_finds_what_it_says() {
 #[test]
 fn pages_stay_right_while_instances_come_and_go() {
     let rig = rig();
+    define(&rig);
     for n in 0..40 {
         make(&rig, n);
     }
@@ -176,6 +186,7 @@ fn pages_stay_right_while_instances_come_and_go() {
 #[test]
 fn a_filter_that_matches_nothing_stops_after_its_work_and_can_go_on() {
     let rig = rig_with(|config| config.list_work_max = 50);
+    rig.define("order");
     for n in 0..200 {
         let mut commit: Commit = commit("s");
         commit.summary.created_ms = 1_000 + n;
@@ -224,6 +235,7 @@ fn a_filter_that_matches_nothing_stops_after_its_work_and_can_go_on() {
 #[test]
 fn a_cursor_of_another_list_is_refused() {
     let rig = rig();
+    define(&rig);
     make(&rig, 1);
     make(&rig, 2);
     let cursor = page(&rig, &InstanceFilter::default(), &paging(false, 1)).cursor;
@@ -248,12 +260,13 @@ fn a_cursor_of_another_list_is_refused() {
 #[test]
 fn a_list_shows_an_instance_as_its_last_commit_left_it() {
     let rig = rig();
+    rig.define("order");
     rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     let mut next = commit("t");
     next.summary.correlation_id = Some("late".into());
     next.summary.sub_status = "Executing".into();
-    rig.commit(&mut lease, &next);
+    rig.commit(&mut loaded, &next);
     let filter = InstanceFilter {
         correlation_id: Some("late".into()),
         ..InstanceFilter::default()
@@ -262,4 +275,30 @@ fn a_list_shows_an_instance_as_its_last_commit_left_it() {
     assert_eq!(listed[0].summary, next.summary);
     let by_list = page(&rig, &InstanceFilter::default(), &paging(true, 9)).instances;
     assert_eq!(by_list, listed);
+}
+
+#[test]
+fn a_list_of_all_merges_the_definitions_and_those_that_were_deleted() {
+    let rig = rig();
+    define(&rig);
+    let mut made: Vec<_> = (0..60).map(|n| (1_000 + n / 2, make(&rig, n))).collect();
+    made.sort();
+    let ids: Vec<_> = made.into_iter().map(|(_, id)| id).collect();
+    let delete = || now(rig.store.delete_definition(&rig.tenant, "d1"));
+    delete().unwrap();
+    let left = now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    let left: Vec<_> = left.into_iter().map(|head| head.definition_id).collect();
+    assert_eq!(left, ["d0", "d2"]);
+    for limit in [1, 7, 100] {
+        assert_eq!(all(&rig, &InstanceFilter::default(), true, limit), ids);
+    }
+    let of_deleted = InstanceFilter {
+        definition_ids: vec!["d1".into()],
+        ..InstanceFilter::default()
+    };
+    assert_eq!(all(&rig, &of_deleted, true, 7).len(), 20);
+    let count = now(rig
+        .store
+        .count_instances(&rig.tenant, &InstanceFilter::default(), 1_000));
+    assert_eq!(count.unwrap().count, 60);
 }

@@ -59,9 +59,7 @@ pub(crate) fn head(rig: &Rig) -> Option<DefinitionHead> {
 
 /// The triggers of a hash that are in force.
 pub(crate) fn in_force(rig: &Rig, hash: &str) -> Vec<TriggerRow> {
-    let rows = now(rig.store.stimuli(&rig.tenant, hash, None))
-        .unwrap()
-        .triggers;
+    let rows = now(rig.store.triggers(&rig.tenant, hash)).unwrap();
     let Some(head) = head(rig) else {
         return Vec::new();
     };

@@ -8,7 +8,7 @@ use dormouse_store::outbox::{Effect, OutboxRow};
 use dormouse_store::queued_stimulus::QueuedStimulus;
 use dormouse_store::timer::Timer;
 
-use crate::rig::{Rig, commit, event_bookmark, now, rig};
+use crate::rig::{Fault, Rig, commit, now, rig};
 
 fn effect(id: &str) -> Effect {
     Effect {
@@ -59,8 +59,8 @@ fn the_sweep_sees_old_rows_of_every_tenant_and_shard() {
     assert!(rows.iter().all(|row| row.at_ms < 1_010));
     let event = rows.iter().find(|row| row.tenant == other).unwrap();
     assert_eq!(
-        (event.source.as_str(), event.commit, event.effects.len()),
-        ("event#1", 0, 1)
+        (event.source.as_str(), event.stamp, event.effects.len()),
+        ("event#1", None, 1)
     );
     for row in outbox(&rig, 9_999) {
         now(rig.store.delete_outbox(&row.key)).unwrap();
@@ -83,7 +83,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     assert_eq!(take(1_000), Some(1));
     assert_eq!(take(2_000), None, "it rests");
     assert_eq!(take(2_001), Some(2));
-    assert!(now(rig.store.keep_outbox(&keys[0], &[effect("1")])).unwrap());
+    assert!(now(rig.store.keep_outbox(&keys[0], &[effect("1")], true)).unwrap());
     let row = outbox(&rig, 9_999).remove(0);
     assert_eq!(
         (row.attempts, row.effects.as_slice()),
@@ -97,7 +97,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
         attempts: 2,
         letter: Letter::Effects {
             source: row.source,
-            commit: row.commit,
+            commit: row.stamp.map_or(0, |stamp| stamp.commit),
             effects: row.effects,
         },
     };
@@ -105,7 +105,7 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
     assert!(!now(rig.store.bury_outbox(&rig.tenant, &keys[0], &letter)).unwrap());
     assert!(outbox(&rig, 9_999).is_empty());
     assert_eq!(take(99_000), None, "a row that is gone stays gone");
-    assert!(!now(rig.store.keep_outbox(&keys[0], &[])).unwrap());
+    assert!(!now(rig.store.keep_outbox(&keys[0], &[], true)).unwrap());
     assert_eq!(
         now(rig.store.dead_letter(&rig.tenant, "1")).unwrap(),
         Some(letter)
@@ -121,11 +121,11 @@ fn a_continuation_has_a_row_of_its_own_that_the_next_commit_deletes() {
         keep_until_ms: Some(9_000),
         ..commit("s")
     };
-    let (mut lease, keys) = rig.create("i", &going_on);
+    let (mut loaded, keys) = rig.create("i", &going_on);
     assert_eq!(keys.len(), 2);
     assert_eq!(outbox(&rig, 9_999).len(), 2);
     rig.commit(
-        &mut lease,
+        &mut loaded,
         &Commit {
             outbox_done: keys[1..].to_vec(),
             ..commit("t")
@@ -193,66 +193,6 @@ fn queued(id: &str, expires_ms: i64) -> QueuedStimulus {
 }
 
 #[test]
-fn whoever_comes_second_sees_the_other() {
-    let rig = rig();
-    now(rig
-        .store
-        .queue_stimulus(&rig.tenant, &queued("e", 9_000), None))
-    .unwrap();
-    rig.create(
-        "i",
-        &Commit {
-            bookmarks_added: vec![event_bookmark("b", "H")],
-            ..commit("s")
-        },
-    );
-    let all = now(rig.store.stimuli(&rig.tenant, "H", None)).unwrap();
-    assert_eq!(
-        (all.bookmarks.len(), all.queued.len(), all.triggers.len()),
-        (1, 1, 0)
-    );
-    assert_eq!(all.queued[0], queued("e", 9_000));
-    let only = now(rig.store.queued_stimuli(&rig.tenant, "H", None)).unwrap();
-    assert_eq!((only.bookmarks.len(), only.queued.len()), (0, 1));
-    assert_eq!(
-        now(rig.store.bookmarks_of(&rig.tenant, "H", "i"))
-            .unwrap()
-            .len(),
-        1
-    );
-    assert!(
-        now(rig.store.bookmarks_of(&rig.tenant, "H", "other"))
-            .unwrap()
-            .is_empty()
-    );
-    assert!(now(rig.store.take_queued(&rig.tenant, ("H", "e"), 1_000)).unwrap());
-    assert!(!now(rig.store.take_queued(&rig.tenant, ("H", "e"), 1_000)).unwrap());
-    assert_eq!(
-        now(rig.store.queued_stimulus(&rig.tenant, "H", "e")).unwrap(),
-        None
-    );
-}
-
-#[test]
-fn thousands_of_bookmarks_of_one_hash_come_page_by_page() {
-    let rig = rig();
-    for n in 0..1_300 {
-        let bookmarks_added = vec![event_bookmark("b", "H")];
-        rig.create(
-            &format!("i{n}"),
-            &Commit {
-                bookmarks_added,
-                ..commit("s")
-            },
-        );
-    }
-    let first = now(rig.store.stimuli(&rig.tenant, "H", None)).unwrap();
-    assert_eq!(first.bookmarks.len(), 1_000);
-    let second = now(rig.store.stimuli(&rig.tenant, "H", first.cursor)).unwrap();
-    assert_eq!((second.bookmarks.len(), second.cursor), (300, None));
-}
-
-#[test]
 fn a_stimulus_that_nothing_waited_for_becomes_a_dead_letter_and_can_be_replayed() {
     let rig = rig();
     let other = dormouse_store::Tenant::new("other").unwrap();
@@ -263,7 +203,7 @@ fn a_stimulus_that_nothing_waited_for_becomes_a_dead_letter_and_can_be_replayed(
         .unwrap();
     }
     now(rig.store.queue_stimulus(&other, &queued("e0", 2_000), None)).unwrap();
-    let listed = now(rig.store.list_queued(10)).unwrap();
+    let listed = rig.list_queued(1);
     assert_eq!(listed.len(), 6);
     assert!(listed.contains(&(other.clone(), queued("e0", 2_000))));
     assert_eq!(
@@ -310,58 +250,110 @@ fn a_stimulus_that_nothing_waited_for_becomes_a_dead_letter_and_can_be_replayed(
     );
 }
 
-#[test]
-fn timers_fire_in_order_and_only_those_that_are_due() {
-    let rig = rig();
-    let timer = |id: &str, due_ms| Timer {
+fn timer(rig: &Rig, id: &str, due_ms: i64) -> Timer {
+    Timer {
         tenant: rig.tenant.clone(),
         id: id.into(),
         due_ms,
         body: Bytes::copy_from_slice(id.as_bytes()),
-    };
-    assert_eq!(now(rig.store.next_timer()).unwrap(), None);
-    for (id, due_ms) in [("c", 3_000), ("a", 1_000), ("b", 2_000), ("past", -5)] {
-        now(rig.store.set_timer(&timer(id, due_ms))).unwrap();
     }
-    assert_eq!(now(rig.store.next_timer()).unwrap(), Some(0));
-    let due = now(rig.store.timers_due(2_000, 10)).unwrap();
-    assert_eq!(
-        due.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(),
-        ["past", "a", "b"]
-    );
-    assert_eq!(now(rig.store.timers_due(2_000, 1)).unwrap().len(), 1);
-    for timer in due {
-        now(rig
-            .store
-            .clear_timer(&timer.tenant, &timer.id, timer.due_ms))
-        .unwrap();
+}
+
+/// The ids of the timers of every shard that are due, page after page.
+fn due(rig: &Rig, until_ms: i64, limit: u32) -> Vec<String> {
+    let mut timers = Vec::new();
+    for shard in 0..rig.store.timer_shards() {
+        let mut cursor = None;
+        loop {
+            let page = now(rig.store.timers_due(shard, until_ms, limit, cursor)).unwrap();
+            assert!(page.timers.len() <= limit as usize);
+            assert!(page.timers.is_sorted_by_key(|timer| timer.due_ms));
+            timers.extend(page.timers);
+            cursor = page.cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
     }
-    assert_eq!(now(rig.store.next_timer()).unwrap(), Some(3_000));
-    let mut lease = rig
-        .create(
-            "i",
-            &Commit {
-                keep_until_ms: Some(9_000),
-                ..commit("s")
-            },
-        )
-        .0;
-    let timers_cleared = vec![Timer::clear(&rig.tenant, "c", 3_000).unwrap()];
+    timers.sort_by_key(|timer| timer.due_ms);
+    timers.into_iter().map(|timer| timer.id).collect()
+}
+
+#[test]
+fn timers_fire_in_order_and_only_those_that_are_due() {
+    let rig = rig();
+    let timers = [("c", 3_000), ("a", 1_000), ("b", 2_000), ("past", -5)];
+    let timers = timers.map(|(id, due_ms)| timer(&rig, id, due_ms));
+    for timer in &timers {
+        now(rig.store.set_timer(timer)).unwrap();
+        assert!(now(rig.store.has_timer(timer)).unwrap());
+    }
+    assert_eq!(due(&rig, 1_999, 10), ["past", "a"]);
+    for limit in [1, 10] {
+        assert_eq!(due(&rig, 2_000, limit), ["past", "a", "b"]);
+    }
+    now(rig.store.clear_timers(&timers[1..])).unwrap();
+    now(rig.store.clear_timers(&timers[1..])).unwrap();
+    assert!(!now(rig.store.has_timer(&timers[1])).unwrap());
+    assert_eq!(due(&rig, 9_000, 10), ["c"]);
+    let (mut loaded, _) = rig.create("i", &commit("s"));
+    let timers_cleared = vec![rig.store.timer_clearing(&timers[0]).unwrap()];
     rig.commit(
-        &mut lease,
+        &mut loaded,
         &Commit {
             timers_cleared,
             ..commit("t")
         },
     );
-    assert_eq!(now(rig.store.next_timer()).unwrap(), None);
+    assert!(due(&rig, 9_000, 10).is_empty());
+}
+
+#[test]
+fn many_timers_are_spread_over_the_shards_and_all_are_found() {
+    let rig = rig();
+    for n in 0..200 {
+        now(rig.store.set_timer(&timer(&rig, &format!("t{n:03}"), n))).unwrap();
+    }
+    let found = due(&rig, 9_000, 7);
+    assert_eq!(found.len(), 200);
+    assert!(found.is_sorted());
+    for shard in 0..rig.store.timer_shards() {
+        let page = now(rig.store.timers_due(shard, 9_000, 1_000, None)).unwrap();
+        assert!(
+            page.timers.len() > 20,
+            "shard {shard}: {}",
+            page.timers.len()
+        );
+    }
+}
+
+#[test]
+fn a_timer_that_cannot_fire_yet_moves_behind_the_others() {
+    let rig = rig();
+    let stuck = timer(&rig, "stuck", 1_000);
+    now(rig.store.set_timer(&stuck)).unwrap();
+    now(rig.store.set_timer(&timer(&rig, "next", 2_000))).unwrap();
+    now(rig.store.move_timer(&stuck, 5_000)).unwrap();
+    assert_eq!(due(&rig, 4_999, 10), ["next"]);
+    assert_eq!(due(&rig, 5_000, 10), ["next", "stuck"]);
+    assert!(!now(rig.store.has_timer(&stuck)).unwrap());
+    // A crash in between leaves both, and moving it again mends that.
+    now(rig.store.set_timer(&stuck)).unwrap();
+    rig.faults(&[Fault::None, Fault::LoseCall]);
+    let lost = now(rig.store.move_timer(&stuck, 6_000)).unwrap_err();
+    assert!(lost.is_unknown());
+    assert!(now(rig.store.has_timer(&stuck)).unwrap());
+    now(rig.store.move_timer(&stuck, 6_000)).unwrap();
+    assert_eq!(due(&rig, 9_000, 10), ["next", "stuck", "stuck"]);
 }
 
 #[test]
 fn a_foreign_cursor_is_refused() {
     let rig = rig();
     for cursor in ["", "nonsense"] {
-        let refused = now(rig.store.stimuli(&rig.tenant, "H", Some(cursor.into())));
-        assert!(matches!(refused, Err(StoreError::BadCursor)));
+        let page = rig
+            .store
+            .waiting(&rig.tenant, ("H", None), 10, Some(cursor.into()));
+        assert!(matches!(now(page), Err(StoreError::BadCursor)));
     }
 }

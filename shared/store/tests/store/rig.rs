@@ -1,144 +1,29 @@
-//! A store over a table in memory that counts its calls and, on demand, loses answers or refuses work.
+//! A store over a table in memory, and short words for what tests do most.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use async_trait::async_trait;
 use bytes::Bytes;
-use dormouse_store::blobs::Blobs;
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::bookmark::{BookmarkRow, FoundBy, NewBookmark};
+use dormouse_store::commit::{Commit, Committed, Prepared};
 use dormouse_store::config::StoreConfig;
-use dormouse_store::create::{Created, NewInstance};
-use dormouse_store::error::Cause;
-use dormouse_store::instance::Summary;
-use dormouse_store::lease::{Acquire, Acquired, Lease, Wanted};
+use dormouse_store::create::NewInstance;
+use dormouse_store::definition::VersionInfo;
+use dormouse_store::instance::{InstanceHead, Summary};
+use dormouse_store::lease::{Loaded, Open, Opened};
 use dormouse_store::outbox::OutboxKey;
-use dormouse_store::table::{
-    Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
-    Written,
-};
+use dormouse_store::predecessor::Predecessor;
+use dormouse_store::publish::Draft;
+use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::stamp::{Stamp, Verdict};
+use dormouse_store::uniqueness::Claim;
 use dormouse_store::{MemoryTable, MeteredTable, Store, Tenant};
 
-/// What happens to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Nothing.
-    None,
-    /// It happens, but the answer is lost.
-    LoseAnswer,
-    /// It does not happen, and the answer is lost too.
-    LoseCall,
-    /// It is refused.
-    Busy,
-}
-
-/// What calls cost, in units as DynamoDB counts them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Cost {
-    pub(crate) calls: u64,
-    pub(crate) writes: u64,
-    pub(crate) index_writes: u64,
-    pub(crate) reads: u64,
-}
-
-/// What happens right before a write.
-type Hook = Box<dyn FnOnce(&MemoryTable) + Send>;
-
-/// The table under test's feet.
-pub(crate) struct RigTable {
-    pub(crate) memory: Arc<MemoryTable>,
-    meter: MeteredTable,
-    faults: Mutex<VecDeque<Fault>>,
-    calls: Mutex<Vec<String>>,
-    before_write: Mutex<Option<Hook>>,
-}
-
-impl RigTable {
-    /// Counts a call, and answers what is to happen to it.
-    fn call(&self, name: String, may_fail: bool) -> Fault {
-        self.calls.lock().unwrap().push(name);
-        if may_fail {
-            self.faults
-                .lock()
-                .unwrap()
-                .pop_front()
-                .unwrap_or(Fault::None)
-        } else {
-            Fault::None
-        }
-    }
-}
-
-fn lost() -> TableError {
-    TableError::Unknown("the answer was lost".into())
-}
-
-#[async_trait]
-impl Table for RigTable {
-    async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
-        self.call("get".into(), false);
-        self.meter.get(key).await
-    }
-
-    async fn query(&self, query: &Query) -> Result<Page, TableError> {
-        self.call("query".into(), false);
-        self.meter.query(query).await
-    }
-
-    async fn update(
-        &self,
-        key: &Key,
-        changes: &[Change],
-        condition: &Condition,
-        durability: Durability,
-    ) -> Result<Updated, TableError> {
-        let update = || self.meter.update(key, changes, condition, durability);
-        match self.call("update".into(), true) {
-            Fault::None => update().await,
-            Fault::LoseAnswer => update().await.and(Err(lost())),
-            Fault::LoseCall => Err(lost()),
-            Fault::Busy => Err(TableError::Busy),
-        }
-    }
-
-    async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
-        let hook = self.before_write.lock().unwrap().take();
-        if let Some(hook) = hook {
-            hook(&self.memory);
-        }
-        match self.call(format!("write {}", writes.len()), true) {
-            Fault::None => self.meter.write(writes).await,
-            Fault::LoseAnswer => self.meter.write(writes).await.and(Err(lost())),
-            Fault::LoseCall => Err(lost()),
-            Fault::Busy => Err(TableError::Busy),
-        }
-    }
-}
-
-/// Blobs in memory.
-#[derive(Default)]
-pub(crate) struct MemoryBlobs(pub(crate) Mutex<BTreeMap<String, Bytes>>);
-
-#[async_trait]
-impl Blobs for MemoryBlobs {
-    async fn put(&self, name: &str, value: Bytes) -> Result<(), Cause> {
-        self.0.lock().unwrap().insert(name.to_owned(), value);
-        Ok(())
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Bytes>, Cause> {
-        Ok(self.0.lock().unwrap().get(name).cloned())
-    }
-
-    async fn delete(&self, name: &str) -> Result<(), Cause> {
-        self.0.lock().unwrap().remove(name);
-        Ok(())
-    }
-}
+pub(crate) use crate::rig_table::{Cost, Fault};
+use crate::rig_table::{MemoryBlobs, RigTable};
 
 /// Runs a future that never waits for anything outside.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
@@ -181,9 +66,13 @@ pub(crate) fn rig_with(change: impl FnOnce(&mut StoreConfig)) -> Rig {
     }
 }
 
-/// The commit of a burst after which the instance waits, with one journal line.
+/// No two attempts share their identifier.
+static LAST_ATTEMPT: AtomicU64 = AtomicU64::new(0x1234_5678_9abc_0000);
+
+/// The commit of a burst after which the instance waits, with one journal line: another attempt at each call.
 pub(crate) fn commit(state: &str) -> Commit {
     Commit {
+        attempt: LAST_ATTEMPT.fetch_add(1, Ordering::Relaxed),
         now_ms: 1_000,
         state: Bytes::copy_from_slice(state.as_bytes()),
         summary: Summary {
@@ -228,6 +117,23 @@ pub(crate) fn event_bookmark(id: &str, hash: &str) -> NewBookmark {
     }
 }
 
+/// What to open, by whom and when.
+pub(crate) fn opening<'a>(instance_id: &'a str, owner: &'a str, now_ms: i64) -> Open<'a> {
+    Open {
+        instance_id,
+        owner,
+        now_ms,
+        reopens: false,
+    }
+}
+
+fn loaded(opened: Opened) -> Loaded {
+    match opened {
+        Opened::Loaded(loaded) => *loaded,
+        other => panic!("not opened: {other:?}"),
+    }
+}
+
 impl Rig {
     /// The same table as a process sees it that has opened it for itself.
     pub(crate) fn in_epoch(&self, name: &str) -> Self {
@@ -266,54 +172,126 @@ impl Rig {
         }
     }
 
-    pub(crate) fn try_create(&self, id: &str, commit: &Commit) -> Created {
+    /// Makes the definition known that lists look for instances of.
+    pub(crate) fn define(&self, id: &str) {
+        let info = VersionInfo {
+            version: 1,
+            version_id: format!("{id}:1"),
+            ..VersionInfo::default()
+        };
+        let draft = Draft {
+            definition_id: id.into(),
+            info,
+            ..Draft::default()
+        };
+        now(self.store.save_draft(&self.tenant, &draft)).unwrap();
+    }
+
+    /// An instance that its first commit creates.
+    pub(crate) fn blank(&self, id: &str, claims: &[Claim], predecessor: Predecessor) -> Loaded {
         let new = NewInstance {
             instance_id: id,
             owner: "creator",
-            claims: &[],
+            claims,
+            predecessor,
         };
-        now(self.store.create(&self.tenant, &new, commit)).unwrap()
+        self.store.blank(&self.tenant, &new).unwrap()
     }
 
-    pub(crate) fn create(&self, id: &str, commit: &Commit) -> (Lease, Vec<OutboxKey>) {
-        match self.try_create(id, commit) {
-            Created::Done { lease, outbox } => (*lease, outbox),
+    pub(crate) fn try_create(&self, id: &str, commit: &Commit) -> Committed {
+        let mut loaded = self.blank(id, &[], Predecessor::default());
+        self.commit(&mut loaded, commit)
+    }
+
+    pub(crate) fn create(&self, id: &str, commit: &Commit) -> (Loaded, Vec<OutboxKey>) {
+        let mut loaded = self.blank(id, &[], Predecessor::default());
+        match self.commit(&mut loaded, commit) {
+            Committed::Done(outbox) => (loaded, outbox),
             other => panic!("not created: {other:?}"),
         }
     }
 
-    pub(crate) fn try_acquire(
-        &self,
-        id: &str,
-        owner: &str,
-        now_ms: i64,
-        wanted: Option<(&str, u64)>,
-    ) -> Acquired {
-        let wanted = wanted.map(|(bookmark_id, commit)| Wanted {
-            bookmark_id,
-            commit,
-        });
-        let acquire = Acquire {
-            instance_id: id,
-            owner,
-            now_ms,
-            until_ms: now_ms + 30_000,
-            wanted,
-            reopens: false,
-            event_id: None,
-        };
-        now(self.store.acquire(&self.tenant, &acquire)).unwrap()
+    /// Opens an instance by reading it.
+    pub(crate) fn try_open(&self, id: &str, now_ms: i64) -> Opened {
+        let open = opening(id, "reader", now_ms);
+        now(self.store.open(&self.tenant, &open)).unwrap()
     }
 
-    pub(crate) fn acquire(&self, id: &str, owner: &str, now_ms: i64) -> Lease {
-        match self.try_acquire(id, owner, now_ms, None) {
-            Acquired::Lease(lease) => *lease,
-            other => panic!("not acquired: {other:?}"),
+    pub(crate) fn open(&self, id: &str, now_ms: i64) -> Loaded {
+        loaded(self.try_open(id, now_ms))
+    }
+
+    /// Opens an instance by taking its lease for 30 s.
+    pub(crate) fn try_lease(&self, id: &str, owner: &str, now_ms: i64) -> Opened {
+        let open = opening(id, owner, now_ms);
+        now(self.store.lease(&self.tenant, &open, now_ms + 30_000)).unwrap()
+    }
+
+    pub(crate) fn lease(&self, id: &str, owner: &str, now_ms: i64) -> Loaded {
+        loaded(self.try_lease(id, owner, now_ms))
+    }
+
+    pub(crate) fn commit(&self, loaded: &mut Loaded, commit: &Commit) -> Committed {
+        now(self.store.commit(loaded, commit)).unwrap()
+    }
+
+    /// Puts what a commit prepares, as a writer does that is frozen right after it.
+    pub(crate) fn prepare(&self, loaded: &Loaded, commit: &Commit) -> Prepared {
+        now(self.store.prepare(loaded, commit)).unwrap()
+    }
+
+    /// The head as it is read.
+    pub(crate) fn head(&self, id: &str) -> InstanceHead {
+        now(self.store.instance(&self.tenant, id)).unwrap().unwrap()
+    }
+
+    pub(crate) fn judge(&self, id: &str, stamp: &Stamp) -> Verdict {
+        now(self.store.judge(&self.tenant, id, stamp)).unwrap()
+    }
+
+    pub(crate) fn fence(&self, id: &str, stamp: &Stamp) -> Verdict {
+        now(self.store.fence(&self.tenant, id, stamp, 5_000)).unwrap()
+    }
+
+    /// All rows of bookmarks of a hash.
+    pub(crate) fn rows(&self, hash: &str) -> Vec<BookmarkRow> {
+        let mut rows = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self
+                .store
+                .waiting(&self.tenant, (hash, None), 1_000, cursor);
+            let page = now(page).unwrap();
+            rows.extend(page.bookmarks);
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return rows;
+            }
         }
     }
 
-    pub(crate) fn commit(&self, lease: &mut Lease, commit: &Commit) -> Committed {
-        now(self.store.commit(lease, commit)).unwrap()
+    /// The queued stimuli of every shard, so many a page.
+    pub(crate) fn list_queued(&self, limit: u32) -> Vec<(Tenant, QueuedStimulus)> {
+        let mut found = Vec::new();
+        for shard in 0..self.store.outbox_shards() {
+            let mut cursor = None;
+            loop {
+                let page = now(self.store.list_queued(shard, limit, cursor)).unwrap();
+                found.extend(page.0);
+                cursor = page.1;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the bookmark of a row is open: by the attempt, as a delivery asks.
+    pub(crate) fn is_open(&self, row: &BookmarkRow) -> bool {
+        let head = self.head(&row.instance_id);
+        let open = head.bookmarks.get(&row.bookmark_id);
+        open.is_some_and(|open| open.attempt == row.stamp.attempt)
     }
 
     /// Every key of the table, partition and sort key with a space between.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use dormouse_store::commit::{Commit, Committed};
 use dormouse_store::config::StoreConfig;
 use dormouse_store::create::NewInstance;
+use dormouse_store::predecessor::Predecessor;
 use dormouse_store::{Store, StoreError};
 
 use crate::rig::{Fault, Rig, commit, now, rig};
@@ -40,26 +41,24 @@ fn places(rig: &Rig) -> (usize, usize) {
 fn a_state_finds_its_place_by_its_size_and_leaves_the_old_one() {
     let rig = rig();
     let sizes = [
-        10, 5_000, 400_000, 400_001, 20, 6_000, 6_001, 500_000, 7_000, 0,
+        10, 9_000, 400_000, 400_001, 20, 8_192, 8_193, 9_001, 500_000, 10_000, 0,
     ];
     rig.create("i", &with_state(noise(1)));
     for size in sizes {
         let state = noise(size);
-        let mut lease = rig.acquire("i", "a", 2_000);
+        let mut loaded = rig.open("i", 2_000);
         assert!(matches!(
-            rig.commit(&mut lease, &with_state(state.clone())),
+            rig.commit(&mut loaded, &with_state(state.clone())),
             Committed::Done(_)
         ));
         let expected = match size {
-            0..=4_000 => (0, 0),
-            4_001..=300_000 => (1, 0),
+            0..=8_192 => (0, 0),
+            8_193..=300_000 => (1, 0),
             _ => (0, 1),
         };
         assert_eq!(places(&rig), expected, "{size}");
         assert_eq!(rig.state("i"), state);
-        assert_eq!(rig.acquire("i", "b", 2_001).state(), &state);
-        let mut lease = rig.acquire("i", "c", 99_000);
-        now(rig.store.release(&mut lease)).unwrap();
+        assert_eq!(rig.open("i", 2_001).state(), &state);
     }
 }
 
@@ -68,10 +67,10 @@ fn a_state_that_stays_is_not_written_again() {
     let rig = rig();
     rig.create("i", &with_state(noise(20_000)));
     let before = rig.keys();
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     rig.calls();
-    rig.commit(&mut lease, &with_state(noise(20_000)));
-    assert_eq!(rig.calls(), ["write 1"]);
+    rig.commit(&mut loaded, &with_state(noise(20_000)));
+    assert_eq!(rig.calls(), ["change if"]);
     assert_eq!(rig.keys(), before);
     assert_eq!(rig.state("i"), noise(20_000));
 }
@@ -80,9 +79,9 @@ fn a_state_that_stays_is_not_written_again() {
 fn a_state_over_the_limit_is_refused_with_its_size_and_changes_nothing() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    let mut lease = rig.acquire("i", "a", 2_000);
+    let mut loaded = rig.open("i", 2_000);
     let giant = with_state(Bytes::from(vec![0; 8 * 1_024 * 1_024 + 1]));
-    let refused = now(rig.store.commit(&mut lease, &giant)).unwrap_err();
+    let refused = now(rig.store.commit(&mut loaded, &giant)).unwrap_err();
     assert!(matches!(
         refused,
         StoreError::TooLarge {
@@ -92,7 +91,7 @@ fn a_state_over_the_limit_is_refused_with_its_size_and_changes_nothing() {
         }
     ));
     assert!(matches!(
-        rig.commit(&mut lease, &commit("incident")),
+        rig.commit(&mut loaded, &commit("incident")),
         Committed::Done(_)
     ));
 }
@@ -105,8 +104,10 @@ fn without_blobs_a_large_state_is_refused() {
         instance_id: "i",
         owner: "a",
         claims: &[],
+        predecessor: Predecessor::default(),
     };
-    let refused = now(store.create(&rig.tenant, &new, &with_state(noise(400_000))));
+    let mut loaded = store.blank(&rig.tenant, &new).unwrap();
+    let refused = now(store.commit(&mut loaded, &with_state(noise(400_000))));
     assert!(matches!(refused, Err(StoreError::NoBlobs { .. })));
 }
 
@@ -114,8 +115,7 @@ fn without_blobs_a_large_state_is_refused() {
 fn a_blob_is_dropped_with_the_commit_that_did_not_happen_and_kept_while_nobody_knows() {
     let rig = rig();
     rig.create("i", &with_state(noise(400_000)));
-    let mut old = rig.acquire("i", "old", 2_000);
-    let mut new = rig.acquire("i", "new", 90_000);
+    let (mut old, mut new) = (rig.open("i", 2_000), rig.lease("i", "new", 2_000));
     assert!(matches!(
         rig.commit(&mut old, &with_state(noise(500_000))),
         Committed::Lost(_)
@@ -152,10 +152,24 @@ fn a_reader_sees_head_and_state_of_the_same_commit() {
 fn the_loser_of_a_race_does_not_drop_the_winners_blob_though_they_are_the_same() {
     let rig = rig();
     rig.create("i", &commit("s"));
-    let mut old = rig.acquire("i", "old", 2_000);
-    let mut new = rig.acquire("i", "new", 90_000);
-    let large = with_state(noise(500_000));
-    assert!(matches!(rig.commit(&mut new, &large), Committed::Done(_)));
-    assert!(matches!(rig.commit(&mut old, &large), Committed::Lost(_)));
+    let (mut old, mut new) = (rig.open("i", 2_000), rig.open("i", 2_000));
+    let large = || with_state(noise(500_000));
+    assert!(matches!(rig.commit(&mut new, &large()), Committed::Done(_)));
+    assert!(matches!(rig.commit(&mut old, &large()), Committed::Lost(_)));
     assert_eq!(rig.state("i"), noise(500_000));
+}
+
+#[test]
+fn the_loser_of_a_race_does_not_delete_the_winners_item_though_they_are_the_same() {
+    let rig = rig();
+    rig.create("i", &with_state(noise(20_000)));
+    let (mut old, mut new) = (rig.open("i", 2_000), rig.open("i", 2_000));
+    let (one, two) = (with_state(noise(30_000)), with_state(noise(30_000)));
+    let mut loser = rig.prepare(&old, &one);
+    let done = rig.commit(&mut new, &two);
+    assert!(matches!(done, Committed::Done(_)), "{done:?}");
+    assert_eq!(places(&rig), (2, 0), "the loser's lies beside it");
+    let lost = now(rig.store.commit_prepared(&mut old, &mut loser)).unwrap();
+    assert!(matches!(lost, Committed::Lost(_)), "{lost:?}");
+    assert_eq!((places(&rig), rig.state("i")), ((1, 0), noise(30_000)));
 }

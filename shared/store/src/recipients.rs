@@ -1,8 +1,7 @@
-//! For whom a stimulus is: noted before the first of them has it, so that a repetition of it, after a crash or by its
-//! sender, reaches the same ones and nobody who began to wait later.
+//! Recipients of a stimulus: noted before the first of them has it, so that a repetition of the stimulus, after a crash
+//! or by its sender, reaches the same ones and no bookmark that opened later.
 //!
-//! The note lies where it is remembered that a queued stimulus was taken, for a while: one item says of a stimulus what
-//! became of it.
+//! One item tells how a stimulus stands: its recipients, that it is queued, or that it was taken from the queue.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +17,11 @@ use crate::tenant::Tenant;
 
 /// So many are noted. A stimulus for more is found to have been delivered all the same, but a repetition of it also
 /// reaches whoever waits by then.
-const ADDRESSEES_MAX: usize = 100;
+const RECIPIENTS_MAX: usize = 100;
 
 /// Those who waited for a stimulus when it came.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Addressees {
+pub struct Recipients {
     /// Instances and bookmarks.
     bookmarks: BTreeSet<(String, String)>,
     /// Whether there were more than are noted.
@@ -35,14 +34,14 @@ pub enum Earlier {
     /// Nothing: this is the first one, and now it is noted.
     None,
     /// It was for these.
-    AddressedTo(Addressees),
+    SentTo(Recipients),
     /// It is queued.
     Queued,
     /// It was queued, and somebody has taken it.
     Taken,
 }
 
-/// How one that was addressed stands to an event.
+/// How one that was a recipient stands to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Its instance has had it.
@@ -53,16 +52,16 @@ pub enum Standing {
     Away,
 }
 
-impl Addressees {
+impl Recipients {
     /// Those whose bookmarks these are.
     #[must_use]
     pub fn of(rows: &[BookmarkRow]) -> Self {
-        let first = rows.iter().take(ADDRESSEES_MAX);
+        let first = rows.iter().take(RECIPIENTS_MAX);
         Self {
             bookmarks: first
                 .map(|row| (row.instance_id.clone(), row.bookmark_id.clone()))
                 .collect(),
-            has_more: rows.len() > ADDRESSEES_MAX,
+            has_more: rows.len() > RECIPIENTS_MAX,
         }
     }
 
@@ -115,7 +114,7 @@ impl Addressees {
             Some((plain(instance)?, plain(bookmark)?))
         };
         let bookmarks: Option<_> = texts.iter().map(read).collect();
-        Ok(Earlier::AddressedTo(Self {
+        Ok(Earlier::SentTo(Self {
             bookmarks: bookmarks.ok_or(StoreError::damaged("stimulus"))?,
             has_more: body::number(&item.attributes, "mo").is_some(),
         }))
@@ -129,19 +128,19 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn address(
+    pub async fn note_recipients(
         &self,
         tenant: &Tenant,
         (hash, id): (&str, &str),
-        addressees: &Addressees,
+        recipients: &Recipients,
         now_ms: i64,
     ) -> Result<Earlier, StoreError> {
         let key = taken_key(tenant, hash, id)?;
         let mut changes = vec![
-            Change::Set("to".into(), addressees.value()?),
+            Change::Set("to".into(), recipients.value()?),
             Change::Set("ttl".into(), Value::N(remembered_until_s(now_ms))),
         ];
-        if addressees.has_more {
+        if recipients.has_more {
             changes.push(Change::Set("mo".into(), Value::N(1)));
         }
         let absent = Condition::Absent;
@@ -151,11 +150,27 @@ impl Store {
             .await?;
         match noted {
             Updated::New(_) | Updated::Refused(None) => Ok(Earlier::None),
-            Updated::Refused(Some(item)) => Addressees::earlier(&item),
+            Updated::Refused(Some(item)) => Recipients::earlier(&item),
         }
     }
 
-    /// How one that was addressed stands to an event of the last day. One read, or two where it has seen many events.
+    /// What an earlier delivery of a stimulus has left. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn earlier(
+        &self,
+        tenant: &Tenant,
+        (hash, id): (&str, &str),
+    ) -> Result<Earlier, StoreError> {
+        match self.table().get(&taken_key(tenant, hash, id)?).await? {
+            Some(item) => Recipients::earlier(&item),
+            None => Ok(Earlier::None),
+        }
+    }
+
+    /// How one that was a recipient stands to an event of the last day. One read, or two where it has seen many events.
     ///
     /// # Errors
     ///
@@ -176,7 +191,7 @@ impl Store {
         if stored.seen.has_overflowed() && self.table().get(&seen).await?.is_some() {
             return Ok(Standing::Seen);
         }
-        Ok(if stored.head.bookmarks.contains(bookmark_id) {
+        Ok(if stored.head.bookmarks.contains_key(bookmark_id) {
             Standing::Waits
         } else {
             Standing::Away
@@ -190,13 +205,14 @@ mod tests {
 
     use super::*;
     use crate::bookmark::FoundBy;
+    use crate::stamp::Stamp;
     use crate::table::Key;
 
     fn row(instance: &str, bookmark: &str) -> BookmarkRow {
         BookmarkRow {
             instance_id: instance.into(),
             bookmark_id: bookmark.into(),
-            commit: 1,
+            stamp: Stamp::default(),
             found_by: FoundBy {
                 hash: "H".into(),
                 correlation_id: None,
@@ -207,19 +223,19 @@ mod tests {
     }
 
     #[test]
-    fn addressees_come_back_as_they_were_noted() {
+    fn recipients_come_back_as_they_were_noted() {
         let rows = [row("i#1", "b"), row("j", "b#2")];
-        let addressees = Addressees::of(&rows);
+        let recipients = Recipients::of(&rows);
         let item = Item {
             key: Key::new("p", "s"),
-            attributes: [("to".to_owned(), addressees.value().unwrap())].into(),
+            attributes: [("to".to_owned(), recipients.value().unwrap())].into(),
         };
-        let back = Addressees::earlier(&item).unwrap();
-        assert_eq!(back, Earlier::AddressedTo(addressees.clone()));
-        assert!(addressees.has(&rows[0]) && !addressees.has(&row("j", "b")));
-        let besides: Vec<_> = addressees.besides(&rows[..1]).collect();
+        let back = Recipients::earlier(&item).unwrap();
+        assert_eq!(back, Earlier::SentTo(recipients.clone()));
+        assert!(recipients.has(&rows[0]) && !recipients.has(&row("j", "b")));
+        let besides: Vec<_> = recipients.besides(&rows[..1]).collect();
         assert_eq!(besides, [("j", "b#2")]);
         let many: Vec<_> = (0..101).map(|n| row(&format!("i{n}"), "b")).collect();
-        assert!(Addressees::of(&many).has_more);
+        assert!(Recipients::of(&many).has_more);
     }
 }

@@ -1,0 +1,189 @@
+//! Requests for one instance applied to it one after the other, in memory: one commit decides about all of them.
+
+use std::collections::BTreeSet;
+
+use dormouse_engine::instance::Instance;
+use dormouse_engine::step::{Next, Stimulus, Transition};
+use dormouse_store::stamp::Verdict;
+
+use crate::advance::Answers;
+use crate::burst::{Burst, Cause};
+use crate::create::claim;
+use crate::error::RuntimeError;
+use crate::inbox::Waiter;
+use crate::resume::ResumeOutcome;
+use crate::target::targeted;
+use crate::wake::{Advanced, WakeRequest};
+
+/// A commit with so many effects takes no more requests.
+const EFFECTS_MAX: usize = 1_000;
+
+/// Requests applied to an instance, before the commit that decides about them.
+pub(crate) struct Combined {
+    /// What they did together. `None`: nothing.
+    pub(crate) transition: Option<Transition>,
+    pub(crate) cause: Cause,
+    /// One for each request that had its turn. `None`: it is part of the transition.
+    answers: Vec<Option<Advanced>>,
+}
+
+impl Combined {
+    /// Answers all that are part of the transition.
+    pub(crate) fn resumed(&mut self, outcome: &ResumeOutcome) {
+        for answer in &mut self.answers {
+            answer.get_or_insert_with(|| Advanced::Outcome(outcome.clone()));
+        }
+    }
+
+    pub(crate) fn answers(self) -> Answers {
+        self.answers.into_iter().flatten().collect()
+    }
+}
+
+impl Burst<'_> {
+    /// Applies requests one after the other, as far as one commit can decide about them.
+    pub(crate) async fn combine(&mut self, batch: &[Waiter]) -> Result<Combined, RuntimeError> {
+        let mut combined = Combined {
+            transition: None,
+            cause: Cause::default(),
+            answers: Vec::new(),
+        };
+        let mut events = BTreeSet::new();
+        let mut untouched = Some(self.stored_instance()?);
+        for waiter in batch {
+            let request = &waiter.request;
+            if let Some(version) = request.migrates_to
+                && let Some(instance) = untouched.take()
+            {
+                match self.migrate(instance, version).await? {
+                    Ok(migrated) => untouched = Some(migrated),
+                    Err(reason) => {
+                        combined.answers.push(Some(Advanced::CannotMigrate(reason)));
+                        return Ok(combined);
+                    }
+                }
+            }
+            let done = combined.transition.as_ref();
+            let Some(instance) = done.map(|done| &done.instance).or(untouched.as_ref()) else {
+                break;
+            };
+            let stimuli = match self.stimuli(request, instance, &events).await? {
+                Ok(stimuli) => stimuli,
+                Err(outcome) => {
+                    combined.answers.push(Some(Advanced::Outcome(outcome)));
+                    continue;
+                }
+            };
+            if !self.apply(stimuli, &mut combined.transition, &mut untouched) {
+                let outcome = self.nothing_to_do()?;
+                combined.answers.push(Some(Advanced::Outcome(outcome)));
+                continue;
+            }
+            combined.answers.push(None);
+            combined.cause.consumed.clone_from(&request.consumed);
+            if let Some(event) = &request.event_id {
+                events.insert(event.clone());
+                combined.cause.event_ids.push(event.clone());
+            }
+            if request.reopens {
+                let instance = combined.transition.as_ref().map(|done| &done.instance);
+                let correlation = instance.and_then(|i| i.correlation_id.as_deref());
+                combined.cause.claims = claim(&self.runnable, correlation).into_iter().collect();
+            }
+            let is_full = combined.transition.as_ref().is_some_and(|done| {
+                done.next != Next::Rest
+                    || done.instance.is_ended()
+                    || done.effects.len() >= EFFECTS_MAX
+            });
+            if is_full {
+                break;
+            }
+        }
+        Ok(combined)
+    }
+
+    /// The stimuli that a request comes to, or its outcome where it comes to none.
+    async fn stimuli(
+        &self,
+        request: &WakeRequest,
+        instance: &Instance,
+        events: &BTreeSet<String>,
+    ) -> Result<Result<Vec<Stimulus>, ResumeOutcome>, RuntimeError> {
+        let loaded = self.loaded()?;
+        let store = self.runtime.store();
+        let head = || Box::new(loaded.head().clone());
+        if let Some(event) = &request.event_id
+            && (events.contains(event) || store.has_seen_loaded(loaded, event).await?)
+        {
+            return Ok(Err(ResumeOutcome::Seen(head())));
+        }
+        let stimuli = targeted(&request.target, instance, loaded);
+        if !stimuli.is_empty() {
+            return Ok(Ok(stimuli));
+        }
+        if let Some(stamp) = request.target.stamp()
+            && store.judge_loaded(loaded, stamp).await? == Verdict::Undecided
+        {
+            let id = &request.instance_id;
+            // One that was committed since the load is there now.
+            if self.runtime.settled(self.tenant, id, stamp).await? != Verdict::Lost {
+                return Ok(Err(ResumeOutcome::NotYet));
+            }
+        }
+        Ok(Err(self.nothing_to_do()?))
+    }
+
+    /// Steps by each stimulus. False: none of them changed anything.
+    fn apply(
+        &self,
+        stimuli: Vec<Stimulus>,
+        transition: &mut Option<Transition>,
+        untouched: &mut Option<Instance>,
+    ) -> bool {
+        let mut is_changed = false;
+        for stimulus in stimuli {
+            let later = match transition.take() {
+                // Also after one that asks for something: the event is noted for all who wait for it, and what is asked
+                // for stays in the state.
+                Some(before) => {
+                    let (ran, asked) = (before.activities, before.next.clone());
+                    let mut has_stepped = false;
+                    let step = |instance| {
+                        let later = self.step_after(ran, instance, stimulus);
+                        has_stepped = later.is_changed;
+                        later
+                    };
+                    let mut both = before.then(step);
+                    if !has_stepped {
+                        both.next = asked;
+                    }
+                    is_changed |= has_stepped;
+                    both
+                }
+                None => match untouched.take() {
+                    Some(instance) => {
+                        let first = self.step(instance, stimulus);
+                        is_changed |= first.is_changed;
+                        first
+                    }
+                    None => break,
+                },
+            };
+            if later.is_changed {
+                *transition = Some(later);
+            } else {
+                *untouched = Some(later.instance);
+            }
+        }
+        is_changed
+    }
+
+    fn nothing_to_do(&self) -> Result<ResumeOutcome, RuntimeError> {
+        let head = Box::new(self.loaded()?.head().clone());
+        Ok(if head.summary.ended {
+            ResumeOutcome::Ended(head)
+        } else {
+            ResumeOutcome::BookmarkGone(head)
+        })
+    }
+}
