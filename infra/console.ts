@@ -26,11 +26,24 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aw
 import { BucketDeployment, Source } from "aws-cdk-lib/aws-s3-deployment";
 import { Construct } from "constructs";
 
+/** What our own pages may load: their own files, and no script or style that is written into them. The server says the same. */
+const OWN_SECURITY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "object-src 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
 /**
- * What the page may load: its own files and nothing else. Elsa Studio is WebAssembly (`wasm-unsafe-eval`), and two of
+ * What Studio's page may load: its own files and nothing else. Elsa Studio is WebAssembly (`wasm-unsafe-eval`), and two of
  * its components and its style sheets are written into the page (`unsafe-inline`).
  */
-const CONTENT_SECURITY = [
+const STUDIO_SECURITY = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
   "style-src 'self' 'unsafe-inline'",
@@ -101,35 +114,25 @@ export class Console extends Construct {
       // Nothing is in it that cannot be deployed again.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
-    const headers = new ResponseHeadersPolicy(this, "Headers", {
-      comment: "Dormouse console",
-      securityHeadersBehavior: {
-        contentSecurityPolicy: { contentSecurityPolicy: CONTENT_SECURITY, override: true },
-        contentTypeOptions: { override: true },
-        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
-        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
-        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
-      },
-      customHeadersBehavior: {
-        customHeaders: [
-          { header: "permissions-policy", value: "camera=(), geolocation=(), microphone=(), payment=()", override: true },
-          { header: "cross-origin-opener-policy", value: "same-origin", override: true },
-        ],
-      },
-    });
+    const headers = this.secured("Headers", "Dormouse console", OWN_SECURITY);
+    const studioHeaders = this.secured("StudioHeaders", "Dormouse console, Elsa Studio", STUDIO_SECURITY);
+    const files = S3BucketOrigin.withOriginAccessControl(bucket);
+    const pages = {
+      origin: files,
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+      compress: true,
+      functionAssociations: [this.atTheEdge("PageForPaths", PAGE_FOR_PATHS)],
+    };
     const distribution = new Distribution(this, "Distribution", {
       comment: "Dormouse console",
       defaultRootObject: "index.html",
       httpVersion: HttpVersion.HTTP2_AND_3,
-      defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(bucket),
-        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-        responseHeadersPolicy: headers,
-        compress: true,
-        functionAssociations: [this.atTheEdge("PageForPaths", PAGE_FOR_PATHS)],
-      },
+      defaultBehavior: { ...pages, responseHeadersPolicy: headers },
       additionalBehaviors: {
+        // Studio's page alone needs its looser policy.
+        "/workflows/*": { ...pages, responseHeadersPolicy: studioHeaders },
+        "/studio.html": { ...pages, responseHeadersPolicy: studioHeaders },
         // HTTP workflows are not here: their paths (/workflows/…) are those of the console's own pages.
         "/elsa/*": {
           origin: new HttpOrigin(props.apiDomain),
@@ -156,6 +159,25 @@ export class Console extends Construct {
     }
     this.domain = distribution.distributionDomainName;
     this.bucket = bucket.bucketName;
+  }
+
+  private secured(id: string, comment: string, policy: string) {
+    return new ResponseHeadersPolicy(this, id, {
+      comment,
+      securityHeadersBehavior: {
+        contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [
+          { header: "permissions-policy", value: "camera=(), geolocation=(), microphone=(), payment=()", override: true },
+          { header: "cross-origin-opener-policy", value: "same-origin", override: true },
+        ],
+      },
+    });
   }
 
   private atTheEdge(id: string, code: string) {

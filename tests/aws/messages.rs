@@ -46,7 +46,7 @@ fn timer(in_ms: i64) -> Timer {
         wakes: Wakes::Bookmark {
             instance: "i".into(),
             bookmark: "b".into(),
-            commit: 1,
+            stamp: None,
         },
     }
 }

@@ -1,7 +1,7 @@
 //! The policies: each function has a role of its own, and a star stands only where a name is not known before.
 
 use dormouse_tests::template::{Template, each, texts};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const ROLES: [&str; 4] = ["ApiRole", "ResumeRole", "TimerRole", "InvalidationRole"];
 
@@ -50,6 +50,72 @@ fn no_action_has_a_star_and_no_resource_where_it_has_a_name() {
             }
         }
     }
+}
+
+#[test]
+fn queues_and_the_topic_take_nothing_that_is_not_encrypted() {
+    let template = Template::read();
+    let refused = json!({ "Bool": { "aws:SecureTransport": "false" } });
+    let mut covered = Vec::new();
+    for kind in ["AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"] {
+        for (name, policy) in template.of_type(kind) {
+            let statements = template.statements(name);
+            let is_refused = |s: &&Value| s["Effect"] == "Deny" && s["Condition"] == refused;
+            assert!(statements.iter().any(is_refused), "{name}");
+            let of = policy.get("Queues").unwrap_or(&policy["Topics"]);
+            covered.extend(each(of).iter().filter_map(|of| of["Ref"].as_str()));
+        }
+    }
+    for kind in ["AWS::SQS::Queue", "AWS::SNS::Topic"] {
+        for name in template.of_type(kind).keys() {
+            // Alarms go to people, by mail.
+            assert!(covered.contains(name) || *name == "AlarmTopic", "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_invalidation_reads_definitions_and_no_secrets() {
+    let template = Template::read();
+    let statements = template.statements("InvalidationRole");
+    let reads = |s: &&&Value| texts(&s["Action"]).contains(&"dynamodb:GetItem");
+    let read = statements.iter().find(reads).expect("it reads");
+    let keys = &read["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
+    for key in texts(keys) {
+        let read = ["*/DEF#*", "*/TYPE#*", "*/VID#*", "~/PAUSE"];
+        assert!(read.contains(&key), "{key}");
+    }
+    assert_eq!(read["Condition"]["Null"]["dynamodb:LeadingKeys"], "false");
+}
+
+#[test]
+fn a_role_for_schedules_is_taken_on_by_schedules_of_this_deployment_alone() {
+    let template = Template::read();
+    for role in ["ScheduleRole", "SweepRole"] {
+        let trust = &template.properties(role)["AssumeRolePolicyDocument"]["Statement"];
+        for statement in each(trust) {
+            assert!(
+                statement["Condition"]["ArnEquals"]["aws:SourceArn"].is_object(),
+                "{role}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_console_has_the_same_policy_wherever_it_lies() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).expect(path);
+    let (own, cloud) = (read("shared/console/src/lib.rs"), read("infra/console.ts"));
+    let line = own
+        .lines()
+        .find(|l| l.starts_with("const OWN_SECURITY"))
+        .expect("a policy");
+    let policy = line.split('"').nth(1).expect("a text");
+    let (_, part) = cloud.split_once("const OWN_SECURITY").expect("a policy");
+    let (part, _) = part.split_once(']').expect("a list");
+    let told: Vec<&str> = part.split('"').skip(1).step_by(2).collect();
+    assert_eq!(told.join("; "), policy);
 }
 
 #[test]

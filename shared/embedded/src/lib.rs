@@ -8,6 +8,7 @@ mod blobs;
 mod broadcast;
 mod clock;
 mod pace;
+mod pool;
 mod scheduler;
 #[cfg(feature = "sqlite")]
 mod sweeper;
@@ -20,6 +21,7 @@ pub use background::TokioBackground;
 pub use blobs::FileBlobs;
 pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
 pub use clock::SystemClock;
+pub use pool::{Pool, PoolLimits};
 pub use scheduler::TableScheduler;
 #[cfg(feature = "sqlite")]
 pub use sweeper::{sweep, sweep_shared, watch_pause};

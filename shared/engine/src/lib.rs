@@ -13,6 +13,7 @@ pub mod instance;
 pub mod journal;
 pub mod resilience;
 pub mod schedule;
+pub mod sensitive;
 pub mod step;
 pub mod time;
 pub mod validate;

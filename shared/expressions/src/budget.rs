@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::{EvaluationError, Limits};
+use crate::{EvaluationError, Limits, cut};
 
 /// How many operations the interpreter does between two questions whether it may go on.
 const OPERATIONS_PER_STEP: u64 = 10_000;
@@ -57,6 +57,9 @@ impl Budget {
         self.deadline
             .set(Instant::now() + Duration::from_millis(self.limits.time_ms_max));
         self.reached.set(None);
+        if cut::is_cut() {
+            self.reach(Reached::Time);
+        }
     }
 
     /// The limits this budget is made from.
@@ -140,7 +143,7 @@ impl Budget {
     fn check(&self) {
         if self.steps.get() > self.limits.steps_max {
             self.reach(Reached::Steps);
-        } else if Instant::now() > self.deadline.get() {
+        } else if Instant::now() > self.deadline.get() || cut::is_cut() {
             self.reach(Reached::Time);
         }
     }

@@ -5,6 +5,7 @@
 
 mod budget;
 mod csharp;
+mod cut;
 mod dotnet;
 mod error;
 mod expressions;
@@ -16,6 +17,7 @@ mod moment;
 mod scope;
 mod script;
 
+pub use cut::Cut;
 pub use dotnet::{date_time_text, json_text, number_text};
 pub use error::EvaluationError;
 pub use expressions::{Evaluated, Expressions};

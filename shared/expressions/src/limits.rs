@@ -34,7 +34,7 @@ impl Default for Limits {
             depth_max: 100,
             script_bytes_max: 64 << 10,
             template_bytes_max: 512 << 10,
-            time_ms_max: 10_000,
+            time_ms_max: 5_000,
         }
     }
 }

@@ -279,6 +279,7 @@ pub const RULES: &[Rule] = &[
     // Who may do what.
     rule(POST, "/identity/login", Anybody).audit("login"),
     rule(POST, "/identity/refresh-token", Anybody),
+    rule(POST, "/identity/logout", Anybody).audit("logout"),
     rule(GET, "/identity/me", Known),
     rule(GET, "/identity/users", Any(&["read:user"])),
     rule(POST, "/identity/users", Any(&["create:user"])).audit("user"),

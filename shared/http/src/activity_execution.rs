@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use dormouse_engine::sensitive::redact;
 use dormouse_runtime::query::{ActivityExecution, ActivityStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -251,5 +252,6 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         put("schedulingWorkflowInstanceId", Value::Null);
         put("callStackDepth", chain(execution, all).count().into());
     }
+    redact(&mut out);
     out
 }

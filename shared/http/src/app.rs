@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dormouse_runtime::identity::{Authentication, Identity, Principal};
+use dormouse_runtime::port::Compute;
 use dormouse_runtime::{Runtime, Tenant};
 
+use crate::known_clients::KnownClients;
+use crate::memory::Memory;
 use crate::metrics::MetricsPage;
 use crate::rate_limit::RateLimit;
 use crate::refusal::Refusal;
@@ -22,6 +25,10 @@ const PASSWORDS: (u32, Duration) = (10, Duration::from_secs(6));
 pub struct HttpConfig {
     /// The largest body of a request, in bytes.
     pub body_bytes_max: usize,
+    /// Memory for the bodies of all requests and what they are parsed to, in bytes. Beyond it requests are shed.
+    pub memory_bytes_max: usize,
+    /// Memory for what the JSON of one request is parsed to, in bytes, about.
+    pub parsed_bytes_max: usize,
     /// The most items on a page of a list.
     pub page_items_max: usize,
     /// Whether it is for this machine only: then it answers only to this machine's names, so that no web page can
@@ -30,6 +37,8 @@ pub struct HttpConfig {
     /// How many proxies stand before it that add to `X-Forwarded-For`: clients are told apart by what the first of them
     /// saw. 0: by their connections.
     pub proxies: usize,
+    /// Whether requests must have come to the first proxy by HTTPS; `/health` apart. Without a proxy none has.
+    pub requires_https: bool,
     /// Whether Elsa's `/bookmarks/resume?t=` resumes, on GET too. Mail scanners follow links, so it is off.
     pub has_elsa_links: bool,
 }
@@ -39,9 +48,12 @@ impl Default for HttpConfig {
         Self {
             // The largest definition, and room for what is wrapped around it.
             body_bytes_max: dormouse_engine::definition::DEFINITION_BYTES_MAX + (64 << 10),
+            memory_bytes_max: 72 << 20,
+            parsed_bytes_max: 48 << 20,
             page_items_max: 1_000,
             is_local: false,
             proxies: 0,
+            requires_https: false,
             has_elsa_links: false,
         }
     }
@@ -55,6 +67,7 @@ pub struct App {
     metrics: Option<MetricsPage>,
     identity: Arc<Identity>,
     public_url: Option<Arc<str>>,
+    compute: Option<Arc<dyn Compute>>,
     /// Who is asking; nobody, outside a request.
     principal: Arc<Principal>,
 }
@@ -62,8 +75,11 @@ pub struct App {
 struct Inner {
     config: HttpConfig,
     is_draining: AtomicBool,
+    memory: Arc<Memory>,
     links_limit: RateLimit,
+    webhooks_limit: RateLimit,
     passwords_limit: RateLimit,
+    known_clients: KnownClients,
 }
 
 impl App {
@@ -77,12 +93,16 @@ impl App {
             inner: Arc::new(Inner {
                 config,
                 is_draining: AtomicBool::new(false),
+                memory: Arc::new(Memory::new(config.memory_bytes_max)),
                 links_limit: limit(LINKS),
+                webhooks_limit: limit(LINKS),
                 passwords_limit: limit(PASSWORDS),
+                known_clients: KnownClients::default(),
             }),
             metrics: None,
             identity: Arc::new(identity),
             public_url: None,
+            compute: None,
             principal: Arc::new(Principal::anonymous()),
         }
     }
@@ -92,6 +112,24 @@ impl App {
     pub fn with_metrics(mut self, page: MetricsPage) -> Self {
         self.metrics = Some(page);
         self
+    }
+
+    /// The same with threads for what occupies a processor: `requests` for those that parse, check and pack, `passwords` for
+    /// passwords. Without them all work is done where requests are served, which is right for a function with one request.
+    /// To be called after [`Self::with_authentication`].
+    #[must_use]
+    pub fn with_compute(mut self, requests: Arc<dyn Compute>, passwords: Arc<dyn Compute>) -> Self {
+        self.compute = Some(requests);
+        self.identity = Arc::new(self.identity.with_compute(passwords));
+        self
+    }
+
+    pub(crate) fn compute(&self) -> Option<&Arc<dyn Compute>> {
+        self.compute.as_ref()
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.inner.memory
     }
 
     pub(crate) fn metrics(&self) -> Option<&MetricsPage> {
@@ -182,6 +220,14 @@ impl App {
 
     pub(crate) fn links_limit(&self) -> &RateLimit {
         &self.inner.links_limit
+    }
+
+    pub(crate) fn known_clients(&self) -> &KnownClients {
+        &self.inner.known_clients
+    }
+
+    pub(crate) fn webhooks_limit(&self) -> &RateLimit {
+        &self.inner.webhooks_limit
     }
 
     pub(crate) fn passwords_limit(&self) -> &RateLimit {

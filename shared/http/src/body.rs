@@ -1,12 +1,18 @@
 //! Bodies of requests, read by counted bytes, and JSON in them.
 
+use std::pin::pin;
+use std::time::Instant;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
+use futures_util::future::{Either, select};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::memory::Ledger;
+use crate::refusal::{Overload, Refusal};
 
 /// The deepest JSON taken; serde_json's own limit.
 pub(crate) const DEPTH_MAX: usize = 128;
@@ -15,24 +21,61 @@ pub(crate) const DEPTH_MAX: usize = 128;
 #[derive(Debug)]
 pub(crate) struct Body(pub(crate) Bytes);
 
+/// A body that was read and counted before the handler asks for it; among a request's extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Read(pub(crate) Bytes);
+
+/// Time for a body to begin, in ms, and the least speed afterwards.
+const GRACE_MS: u64 = 10_000;
+const BYTES_PER_MS_MIN: u64 = 8;
+
 impl FromRequest<App> for Body {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
-        let limit = app.config().body_bytes_max;
-        match axum::body::to_bytes(request.into_body(), limit).await {
-            Ok(bytes) => Ok(Self(bytes)),
-            Err(error) if is_over_limit(&error) => Err(Refusal::BodyTooLarge { limit }),
-            Err(error) => Err(Refusal::BodyBroken {
-                reason: error.to_string(),
-            }),
+        if let Some(Read(bytes)) = request.extensions().get::<Read>() {
+            return Ok(Self(bytes.clone()));
         }
+        let ledger = Ledger::of(&request, app);
+        let bytes = read(request, app, &ledger).await?;
+        let is_structure = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+        if is_structure {
+            ledger.take_json(&bytes, app.config().parsed_bytes_max)?;
+        }
+        Ok(Self(bytes))
     }
 }
 
-fn is_over_limit(error: &axum::Error) -> bool {
-    std::error::Error::source(error)
-        .is_some_and(|cause| cause.is::<http_body_util::LengthLimitError>())
+/// Reads a body by counted bytes, at most the server's limit of them, and not for ever.
+async fn read(request: Request, app: &App, ledger: &Ledger) -> Result<Bytes, Refusal> {
+    let limit = app.config().body_bytes_max;
+    let clock = &app.runtime().ports().clock;
+    let began = Instant::now();
+    let mut body = request.into_body();
+    let mut whole = Vec::new();
+    loop {
+        let spent_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let granted_ms = GRACE_MS + whole.len() as u64 / BYTES_PER_MS_MIN;
+        let left_ms = granted_ms.saturating_sub(spent_ms);
+        let next = pin!(body.frame());
+        let frame = match select(next, clock.sleep(left_ms)).await {
+            Either::Left((Some(frame), _)) => frame,
+            Either::Left((None, _)) => break,
+            Either::Right(_) => return Err(Overload::SlowBody.into()),
+        };
+        let frame = frame.map_err(|error| Refusal::BodyBroken {
+            reason: error.to_string(),
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if whole.len() + data.len() > limit {
+            return Err(Refusal::BodyTooLarge { limit });
+        }
+        ledger.take_body(data.len())?;
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.into())
 }
 
 /// A JSON body. An empty one counts as `{}`, as in Elsa; the content type is not asked for.

@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::HeaderMap;
@@ -53,6 +54,22 @@ fn forwarded(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
     all.get(place)?.trim().parse().ok()
 }
 
+/// Says once that a proxy seems to stand before the server that it was not told of: then all its clients are limited as one.
+fn tell_of_proxy(headers: &HeaderMap, connection: Option<&ConnectInfo<SocketAddr>>) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    let is_private = |ip: IpAddr| match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_loopback(),
+    };
+    let is_near = connection.is_some_and(|ConnectInfo(address)| is_private(address.ip()));
+    if is_near && headers.contains_key("x-forwarded-for") && !IS_TOLD.swap(true, Ordering::Relaxed)
+    {
+        tracing::warn!(
+            "requests come through a proxy, and rate limits count all its clients as one: say how many proxies there are with --behind-proxies"
+        );
+    }
+}
+
 impl FromRequestParts<App> for ClientAddress {
     type Rejection = Infallible;
 
@@ -65,6 +82,7 @@ impl FromRequestParts<App> for ClientAddress {
             return Ok(Self(forwarded(&parts.headers, proxies)));
         }
         let connection = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        tell_of_proxy(&parts.headers, connection);
         Ok(Self(connection.map(|ConnectInfo(address)| address.ip())))
     }
 }

@@ -6,12 +6,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::http::Rules;
 use dormouse_runtime::AuditRecord;
-use dormouse_runtime::identity::{Asking, Kind, Principal};
+use dormouse_runtime::identity::{Asking, Identity, Kind, Principal};
 
 use crate::access::{Access, Rule, Ruled, rule_of};
 use crate::app::App;
 use crate::client_address::ClientAddress;
 use crate::refusal::Refusal;
+use crate::router::API;
 
 /// Before every route: lets in whom the table of rules lets in, and records what it says is to be recorded.
 pub(crate) async fn enter_or_refuse(
@@ -70,8 +71,8 @@ async fn enter(
     mut request: Request,
 ) -> Result<(Request, Option<&'static Rule>, Principal), Refusal> {
     let path = request.extensions().get::<MatchedPath>();
-    let path = path.map(MatchedPath::as_str).unwrap_or_default();
-    let ruled = rule_of(request.method(), path);
+    let path = path.map(MatchedPath::as_str).unwrap_or_default().to_owned();
+    let ruled = rule_of(request.method(), &path);
     let who = match ask(app, request.headers()).await? {
         Asking::Known(principal) => Ok(principal),
         Asking::Nobody => Err("there is none"),
@@ -102,6 +103,12 @@ async fn enter(
         // A route that nobody wrote a rule for.
         (Ruled::Not, Ok(_)) => return Err(Refusal::Forbidden { any_of: &[] }),
     };
+    // Signing out and renewing ask for the token itself.
+    let is_of_workflow = !path.starts_with(API);
+    if is_of_workflow && !matches!(who.kind, Kind::Unasked | Kind::Anonymous) {
+        // It is ours and has done its work. A workflow must not see it: whoever reads a journal would become its owner.
+        request.headers_mut().remove(header::AUTHORIZATION);
+    }
     request.extensions_mut().insert(who.clone());
     Ok((request, rule, who))
 }
@@ -115,6 +122,16 @@ async fn ask(app: &App, headers: &HeaderMap) -> Result<Asking, Refusal> {
         },
     };
     Ok(app.identity().who(header).await?)
+}
+
+/// Removes a credential that has the form of one of ours, whether it counts or not: an expired key, or one that is shown
+/// where nobody is asked.
+pub(crate) fn drop_own_credential(headers: &mut HeaderMap) {
+    let text = headers.get(header::AUTHORIZATION);
+    let text = text.and_then(|value| value.to_str().ok());
+    if text.is_some_and(Identity::is_own_credential) {
+        headers.remove(header::AUTHORIZATION);
+    }
 }
 
 /// Why somebody may not use an endpoint of a workflow, if so. A policy is a permission of its name.

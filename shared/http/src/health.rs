@@ -1,19 +1,32 @@
 //! Whether the server lives, and whether it can work.
 
 use axum::extract::State;
+use axum::middleware::map_response;
 use axum::routing::get;
 use axum::{Json, Router};
 use dormouse_runtime::{DefinitionHandle, Runtime};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::headers;
+use crate::refusal::{Overload, Refusal};
 
 /// The routes, relative to the root.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))
+}
+
+/// What a server answers on connections that it has no place for: that it lives, and else to come again.
+pub fn overloaded() -> Router {
+    async fn shed() -> Refusal {
+        Overload::Connections.into()
+    }
+    Router::new()
+        .route("/health/live", get(live))
+        .fallback(shed)
+        .layer(map_response(headers::harden))
 }
 
 /// The process answers.

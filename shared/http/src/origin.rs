@@ -6,12 +6,12 @@
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 
 /// Refuses requests under names that are not this machine's.
 pub(crate) async fn own_names_only(
@@ -26,16 +26,52 @@ pub(crate) async fn own_names_only(
     next.run(request).await
 }
 
+/// Refuses requests that did not come encrypted, where that is demanded, and has browsers remember it.
+pub(crate) async fn encrypted_only(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let config = app.config();
+    if !config.requires_https || request.uri().path().starts_with("/health/") {
+        return next.run(request).await;
+    }
+    if config.proxies == 0 || !came_by_https(request.headers()) {
+        return Refusal::from(Operating::HttpsRequired).into_response();
+    }
+    let mut response = next.run(request).await;
+    let two_years = HeaderValue::from_static("max-age=63072000");
+    let headers = response.headers_mut();
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, two_years);
+    response
+}
+
+/// Whether everybody who says how a request came says https. A client may say so too, but not that the proxy does not.
+fn came_by_https(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all("x-forwarded-proto").iter();
+    let mut said = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
+    let is_https = |scheme: &str| scheme.trim().eq_ignore_ascii_case("https");
+    said.next().is_some_and(is_https) && said.all(is_https)
+}
+
 /// Refuses changes that a page of another origin asks for.
 pub(crate) async fn own_pages_only(request: Request, next: Next) -> Response {
     let is_safe = matches!(
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
-    if !is_safe && is_foreign_page(request.headers()) {
+    let headers = request.headers();
+    if is_sent_by_foreign_page(headers) || !is_safe && is_foreign_page(headers) {
         return Refusal::ForeignPage.into_response();
     }
     next.run(request).await
+}
+
+/// Whether a browser says that a page of another site sends this. A GET counts too: some start workflows, and a page can send
+/// one as an image. Links from other sites to what people look at are not answers of the API.
+fn is_sent_by_foreign_page(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.is_some_and(|site| site == "cross-site" || site == "same-site")
 }
 
 fn is_foreign_page(headers: &HeaderMap) -> bool {
@@ -95,6 +131,18 @@ mod tests {
         assert_eq!(split("[::1]:7070"), ("[::1]", "7070"));
         assert_eq!(split("[::1]"), ("[::1]", ""));
         assert_eq!(split("a:1"), ("a", "1"));
+    }
+
+    #[test]
+    fn a_browser_says_which_site_asks() {
+        let asks = |site| headers(&[(header::HeaderName::from_static("sec-fetch-site"), site)]);
+        for foreign in ["cross-site", "same-site"] {
+            assert!(is_sent_by_foreign_page(&asks(foreign)));
+        }
+        for own in ["same-origin", "none"] {
+            assert!(!is_sent_by_foreign_page(&asks(own)));
+        }
+        assert!(!is_sent_by_foreign_page(&HeaderMap::new()));
     }
 
     #[test]

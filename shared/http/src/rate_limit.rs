@@ -14,13 +14,15 @@ use crate::client_address::ClientAddress;
 /// The most clients that are remembered. Beyond it, those whose buckets are full again are forgotten, then all.
 const CLIENTS_MAX: usize = 20_000;
 
+type FullAt = HashMap<Option<IpAddr>, Instant>;
+
 /// A limit on attempts that fail.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     failures_max: u32,
     refill: Duration,
     /// When each client's bucket will be full again.
-    full_at: Mutex<HashMap<Option<IpAddr>, Instant>>,
+    full_at: Mutex<FullAt>,
 }
 
 impl RateLimit {
@@ -43,8 +45,34 @@ impl RateLimit {
         self.charge_at(client, Instant::now());
     }
 
+    /// Counts an attempt as a failure before it is made, if the client may make one: so many at once cannot all be made.
+    pub(crate) fn take(&self, client: &ClientAddress) -> bool {
+        self.take_at(client, Instant::now())
+    }
+
+    /// Gives back what [`Self::take`] took: the attempt was right.
+    pub(crate) fn refund(&self, client: &ClientAddress) {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = full_at.get_mut(&client.limited_as()) {
+            *at = at.checked_sub(self.refill).unwrap_or(*at);
+        }
+    }
+
+    fn take_at(&self, client: &ClientAddress, now: Instant) -> bool {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = self.has_some(&full_at, client, now);
+        if may {
+            self.charge_in(&mut full_at, client, now);
+        }
+        may
+    }
+
     fn allows_at(&self, client: &ClientAddress, now: Instant) -> bool {
         let full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_some(&full_at, client, now)
+    }
+
+    fn has_some(&self, full_at: &FullAt, client: &ClientAddress, now: Instant) -> bool {
         let Some(at) = full_at.get(&client.limited_as()) else {
             return true;
         };
@@ -55,6 +83,10 @@ impl RateLimit {
 
     fn charge_at(&self, client: &ClientAddress, now: Instant) {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        self.charge_in(&mut full_at, client, now);
+    }
+
+    fn charge_in(&self, full_at: &mut FullAt, client: &ClientAddress, now: Instant) {
         if full_at.len() >= CLIENTS_MAX {
             full_at.retain(|_, at| *at > now);
             if full_at.len() >= CLIENTS_MAX {
@@ -90,6 +122,17 @@ mod tests {
         limit.charge_at(&bad, later);
         assert!(!limit.allows_at(&bad, later));
         assert!(limit.allows_at(&bad, start + Duration::from_secs(100)));
+    }
+
+    #[test]
+    fn attempts_at_once_are_counted_before_they_are_made_and_right_ones_given_back() {
+        let limit = RateLimit::new(3, Duration::from_secs(2));
+        let (one, now) = (client("192.0.2.1"), Instant::now());
+        let made = (0..300).filter(|_| limit.take_at(&one, now)).count();
+        assert_eq!(made, 3);
+        limit.refund(&one);
+        assert!(limit.take_at(&one, now));
+        assert!(!limit.take_at(&one, now));
     }
 
     #[test]

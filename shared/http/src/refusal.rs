@@ -1,9 +1,10 @@
 //! Every way a request is refused, and what the caller hears of it: status, code and sentence, in this one file (and
-//! `refusal/runtime.rs`, for what went wrong inside, and `refusal/operating.rs`, for what operators ask for).
+//! `refusal/runtime.rs`, for what went wrong inside, `operating.rs`, for what operators ask for, `overload.rs`).
 //!
 //! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
 
 mod operating;
+mod overload;
 mod runtime;
 
 use axum::http::StatusCode;
@@ -12,6 +13,7 @@ use dormouse_engine::graph::Problem;
 use dormouse_runtime::RuntimeError;
 
 pub use operating::Operating;
+pub use overload::Overload;
 
 /// Why a request was refused.
 #[derive(Debug)]
@@ -121,6 +123,7 @@ pub enum Refusal {
     ForeignPage,
     Draining,
     Operating(Operating),
+    Overload(Overload),
     Runtime(RuntimeError),
 }
 
@@ -357,6 +360,7 @@ impl Refusal {
                 "this server is stopping and takes nothing new; ask another one, or try again in a moment".to_owned(),
             ),
             Self::Operating(refusal) => return refusal.facts(),
+            Self::Overload(overload) => return overload.facts(),
             Self::Runtime(error) => return runtime::facts(error),
         };
         Facts {

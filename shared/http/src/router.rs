@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
     activity_execution, activity_test, administration, alteration, bookmark, dead_letter,
-    definition, descriptor, event, gate, health, identity, instance, link, metrics, openapi,
-    origin, script, task, webhook, workflow,
+    definition, descriptor, event, gate, headers, health, heavy, identity, instance, link, memory,
+    metrics, openapi, origin, script, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -38,7 +38,9 @@ pub fn router(app: App) -> Router {
         .merge(link::routes())
         .merge(identity::routes())
         .merge(webhook::routes())
-        .route_layer(middleware::from_fn(origin::own_pages_only));
+        .route_layer(middleware::from_fn_with_state(app.clone(), heavy::run))
+        .route_layer(middleware::from_fn(origin::own_pages_only))
+        .layer(middleware::map_response(headers::keep_private));
     Router::new()
         .nest(API, api)
         .merge(workflow::routes())
@@ -57,10 +59,16 @@ pub fn router(app: App) -> Router {
         ))
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
+        .layer(middleware::from_fn_with_state(app.clone(), memory::account))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            origin::encrypted_only,
+        ))
         .layer(middleware::from_fn_with_state(
             app.clone(),
             origin::own_names_only,
         ))
+        .layer(middleware::map_response(headers::harden))
         .with_state(app)
 }
 

@@ -4,6 +4,13 @@
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
+/// The most files of an archive that are looked at.
+const FILES_MAX: usize = 10_000;
+
+/// How many times its packed size a file may unpack to, beside what every file may.
+const RATIO_MAX: usize = 200;
+const UNPACKED_FREE: usize = 64 << 10;
+
 /// The bytes of the files whose names end in `.json`. `None`: it is no archive that can be read, or it unpacks to more
 /// than `bytes_max`.
 pub(crate) fn json_files(archive: &[u8], bytes_max: usize) -> Option<Vec<Vec<u8>>> {
@@ -14,10 +21,10 @@ pub(crate) fn json_files(archive: &[u8], bytes_max: usize) -> Option<Vec<Vec<u8>
         + last
             .windows(4)
             .rposition(|window| window == b"PK\x05\x06")?;
-    let count = short(archive, end + 10)?;
+    let count = short(archive, end + 10).filter(|count| *count <= FILES_MAX)?;
     let mut at = long(archive, end + 16)?;
     let mut found = Vec::new();
-    let mut left = bytes_max;
+    let (mut left, mut packed_left) = (bytes_max, archive.len());
     for _ in 0..count {
         let entry = archive.get(at..)?;
         if !entry.starts_with(b"PK\x01\x02") {
@@ -26,6 +33,8 @@ pub(crate) fn json_files(archive: &[u8], bytes_max: usize) -> Option<Vec<Vec<u8>
         let name_length = short(entry, 28)?;
         let name = entry.get(46..46 + name_length)?;
         if name.to_ascii_lowercase().ends_with(b".json") {
+            // Files that lie over each other would be unpacked again and again.
+            packed_left = packed_left.checked_sub(long(entry, 20)?)?;
             let bytes = unpacked(archive, entry, left)?;
             left = left.checked_sub(bytes.len())?;
             found.push(bytes);
@@ -45,7 +54,12 @@ fn unpacked(archive: &[u8], entry: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     match method {
         _ if is_encrypted => None,
         0 => (bytes.len() <= bytes_max).then(|| bytes.to_vec()),
-        8 => decompress_to_vec_with_limit(bytes, bytes_max).ok(),
+        8 => {
+            let likely_max = packed
+                .saturating_mul(RATIO_MAX)
+                .saturating_add(UNPACKED_FREE);
+            decompress_to_vec_with_limit(bytes, bytes_max.min(likely_max)).ok()
+        }
         _ => None,
     }
 }
@@ -107,6 +121,30 @@ mod tests {
         assert_eq!(json_files(&zip, (1 << 20) - 1), None);
         let stored = archive(&[file("a.json", b"1234"), file("b.json", b"5678")]).unwrap();
         assert_eq!(json_files(&stored, 7), None);
+    }
+
+    #[test]
+    fn what_unpacks_to_improbably_much_is_refused_however_much_is_allowed() {
+        let zip = deflated("a.json", &vec![b' '; 8 << 20]);
+        assert!(zip.len() < 20_000);
+        assert_eq!(json_files(&zip, usize::MAX), None);
+    }
+
+    #[test]
+    fn files_that_lie_over_each_other_are_refused() {
+        let text = b"[0,1,2,3,4,5,6,7,8,9]".repeat(50);
+        let zip = archive(&[file("a.json", &text)]).unwrap();
+        let begin = zip.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+        let end = zip.windows(4).rposition(|w| w == b"PK\x05\x06").unwrap();
+        let mut bomb = zip[..end].to_vec();
+        bomb.extend_from_slice(&zip[begin..end]);
+        bomb.extend_from_slice(&zip[end..]);
+        let at = bomb.len() - (zip.len() - end);
+        for place in [8, 10] {
+            bomb[at + place] = 2;
+        }
+        assert_eq!(json_files(&bomb, usize::MAX), None);
+        assert!(json_files(&zip, usize::MAX).is_some());
     }
 
     #[test]

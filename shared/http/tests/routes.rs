@@ -31,10 +31,14 @@ mod identity;
 mod imports;
 #[path = "routes/instances.rs"]
 mod instances;
+#[path = "routes/leaks.rs"]
+mod leaks;
 #[path = "routes/limits.rs"]
 mod limits;
 #[path = "routes/links.rs"]
 mod links;
+#[path = "routes/memory.rs"]
+mod memory;
 #[path = "routes/metrics.rs"]
 mod metrics;
 #[path = "routes/pauses.rs"]
@@ -43,8 +47,12 @@ mod pauses;
 mod rules;
 #[path = "routes/server.rs"]
 mod server;
+#[path = "routes/sessions.rs"]
+mod sessions;
 #[path = "routes/shapes.rs"]
 mod shapes;
+#[path = "routes/strangers.rs"]
+mod strangers;
 #[path = "routes/subgraph.rs"]
 mod subgraph;
 #[path = "routes/tokens.rs"]

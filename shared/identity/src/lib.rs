@@ -10,6 +10,7 @@ pub mod mac;
 pub mod password;
 pub mod permission;
 pub mod secret;
+pub mod user_name;
 pub mod webhook;
 
 pub use api_key::ApiKey;

@@ -59,6 +59,7 @@ pub mod route;
 pub mod scan;
 mod seen;
 mod send;
+pub mod session;
 mod shard;
 pub mod signing_key;
 pub mod stamp;

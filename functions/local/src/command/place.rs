@@ -20,6 +20,9 @@ pub(super) struct PlaceArgs {
         default_value = DATA
     )]
     data: PathBuf,
+    /// Let other users of this machine read the data folder, which holds signing keys. Without it the folder is closed to them
+    #[arg(long, env = "DORMOUSE_SHARED_DATA")]
+    shared_data: bool,
     /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
     #[arg(long, value_name = "MB")]
     max_data_mb: Option<u64>,
@@ -56,6 +59,7 @@ impl PlaceArgs {
             Kind::Embedded => Ok(Place::Folder {
                 data: self.data.clone(),
                 bytes_max: self.max_data_mb.map(|mb| mb.saturating_mul(1 << 20)),
+                is_shared: self.shared_data,
             }),
             Kind::Dynamodb if self.max_data_mb.is_some() => {
                 Err(wrong("--max-data-mb is about the data folder")

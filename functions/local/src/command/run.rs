@@ -90,6 +90,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         place: Place::Folder {
             data,
             bytes_max: None,
+            is_shared: false,
         },
         nodes: 1,
         retention: Retention::default(),

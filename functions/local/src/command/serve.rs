@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use clap::Args;
 use dormouse_console::Pages;
+use dormouse_embedded::{Pool, PoolLimits};
+use dormouse_engine::sensitive::redact_also;
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::Runtime;
 use dormouse_runtime::identity::FirstUse;
+use dormouse_runtime::port::Compute;
 use dormouse_telemetry::{LogFormat, Registry, begin_log};
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
@@ -20,8 +23,8 @@ use crate::reach::ReachArgs;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
-    AuthenticationArgs, Console, Host, HostConfig, Listeners, Spoken, Stop, StudioArgs, address,
-    pages, prepare_credentials, stop_signal,
+    AuthenticationArgs, ConnectionArgs, ConnectionLimits, Console, Host, HostConfig, Listeners,
+    Spoken, Stop, StudioArgs, address, pages, prepare_credentials, stop_signal,
 };
 use crate::webhook::WebhookArgs;
 
@@ -53,6 +56,20 @@ pub(crate) struct ServeArgs {
         default_value_t = 0
     )]
     behind_proxies: usize,
+    /// Take only requests that came to the proxy in front by HTTPS, as it says in X-Forwarded-Proto; needs --behind-proxies
+    #[arg(long, env = "DORMOUSE_REQUIRE_HTTPS", requires = "behind_proxies")]
+    require_https: bool,
+    #[command(flatten)]
+    connections: ConnectionArgs,
+    /// Header whose values are credentials, besides Authorization, Cookie, Set-Cookie and Proxy-Authorization: they are redacted in
+    /// journals, executions and exports; may be given again for more
+    #[arg(
+        long,
+        value_name = "HEADER",
+        env = "DORMOUSE_REDACT",
+        value_delimiter = ','
+    )]
+    redact: Vec<String>,
     /// Let Elsa's /bookmarks/resume?t= resume, on GET too. Mail scanners follow links: think twice
     #[arg(long)]
     elsa_resume_links: bool,
@@ -106,6 +123,8 @@ fn system(error: std::io::Error) -> Failure {
 
 async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let stop = stop_signal().map_err(system)?;
+    redact_also(args.redact.iter().cloned());
+    let connections = args.connections.read(args.behind_proxies > 0);
     let listeners = Listeners::bind(address(&args.host)?, args.port, args.nodes).await?;
     let authentication = args.authentication.read(listeners.are_local())?;
     let is_json = screen.is_json();
@@ -130,13 +149,18 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         is_local: listeners.are_local(),
         proxies: args.behind_proxies,
         has_elsa_links: args.elsa_resume_links,
+        requires_https: args.require_https,
         ..HttpConfig::default()
     };
+    let requests = pool("requests", PoolLimits::of_machine())?;
+    // One at a time: each takes a processor and 19 MB.
+    let passwords = pool("passwords", PASSWORD_LIMITS)?;
     let app = |(node, registry): (&Runtime, &Arc<Registry>)| {
         let registry = Arc::clone(registry);
         let app = App::new(node.clone(), config)
             .with_metrics(Arc::new(move || registry.prometheus()))
-            .with_authentication(authentication.clone());
+            .with_authentication(authentication.clone())
+            .with_compute(Arc::clone(&requests), Arc::clone(&passwords));
         match &args.public_url {
             Some(url) => app.with_public_url(url),
             None => app,
@@ -153,24 +177,35 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     welcome(&args, &listeners, &hello, screen);
 
     let pages = pages(&args.studio, &listeners.addresses());
-    serve_until_asked(apps, pages, listeners, stop, screen).await;
+    serve_until_asked(apps, pages, (listeners, connections), stop, screen).await;
     host.close().await;
     screen.line("Stopped.");
     Ok(Exit::Ok)
+}
+
+/// Bounds on passwords that are checked.
+const PASSWORD_LIMITS: PoolLimits = PoolLimits {
+    threads: 1,
+    queued_max: 200,
+    queued_of_share_max: 10,
+};
+
+fn pool(name: &str, limits: PoolLimits) -> Result<Arc<dyn Compute>, Failure> {
+    Ok(Arc::new(Pool::start(name, limits).map_err(system)?))
 }
 
 /// Serves until it is asked to stop, and answers what was accepted before.
 async fn serve_until_asked(
     apps: Vec<App>,
     pages: Pages,
-    listeners: Listeners,
+    (listeners, connections): (Listeners, ConnectionLimits),
     stop: Stop,
     screen: &Screen,
 ) {
     let routes = apps.iter().cloned().map(router);
     let routers = routes.map(|routes| pages.clone().around(routes)).collect();
     let mut asked = stop.clone();
-    let serving = tokio::spawn(listeners.serve(routers, stop));
+    let serving = tokio::spawn(listeners.serve(routers, connections, stop));
     let _sender_gone = asked.wait_for(|stop| *stop).await;
     apps.iter().for_each(App::drain);
     screen.line("Stopping: finishing what is under way. Ctrl-C again ends at once.");

@@ -2,15 +2,21 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::admission::Admission;
+use super::connection;
+use super::limits::ConnectionLimits;
 use super::signal::Stop;
 use crate::exit::Exit;
 use crate::failure::Failure;
+
+/// Pause after a connection could not be accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 
 /// The ports of all nodes, in order.
 pub(crate) struct Listeners(Vec<TcpListener>);
@@ -68,24 +74,50 @@ impl Listeners {
 
     /// Serves each node's routes on its port. When `stop` turns true nothing new is accepted, and it returns when
     /// what was accepted is answered.
-    pub(crate) async fn serve(self, routers: Vec<Router>, stop: Stop) {
+    pub(crate) async fn serve(self, routers: Vec<Router>, limits: ConnectionLimits, stop: Stop) {
+        let admission = Admission::new(limits);
         let mut serving = JoinSet::new();
         for (listener, router) in self.0.into_iter().zip(routers) {
-            let mut stop = stop.clone();
-            // Answers are small: waiting to fill a packet would cost up to 40 ms each.
-            let listener = listener.tap_io(|io| {
-                let _slower_then = io.set_nodelay(true);
-            });
-            let asked = async move {
-                let _sender_gone = stop.wait_for(|stop| *stop).await;
-            };
-            // Limits are by client address.
-            let router = router.into_make_service_with_connect_info::<SocketAddr>();
-            let server = axum::serve(listener, router).with_graceful_shutdown(asked);
-            serving.spawn(server.into_future());
+            serving.spawn(accept(listener, router, admission.clone(), stop.clone()));
         }
         while serving.join_next().await.is_some() {}
     }
+}
+
+/// Accepts connections until `stop` turns true, and returns when those that were accepted have ended.
+async fn accept(listener: TcpListener, router: Router, admission: Admission, stop: Stop) {
+    let extra = dormouse_http::overloaded();
+    let mut connections = JoinSet::new();
+    let mut asked = stop.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _sender_gone = asked.wait_for(|stop| *stop) => break,
+        };
+        while connections.try_join_next().is_some() {}
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // A client that went, or no file is left: both pass.
+                tracing::debug!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+                continue;
+            }
+        };
+        // Without even an extra place the connection is closed here.
+        let Some(place) = admission.admit(address.ip()) else {
+            continue;
+        };
+        let number = place.number();
+        let router = match number {
+            Some(_) => router.clone(),
+            None => extra.clone(),
+        };
+        let served = connection::serve(stream, address, place, router, stop.clone());
+        admission.begun(number, connections.spawn(served));
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
 }
 
 fn unbound(host: IpAddr, port: u16, error: &std::io::Error) -> Failure {

@@ -12,7 +12,7 @@ use dormouse_store::scan::Scan;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::folder;
+use super::{folder, permissions};
 use crate::failure::Failure;
 
 /// Where everything is kept.
@@ -23,6 +23,8 @@ pub(crate) enum Place {
         data: PathBuf,
         /// The most bytes that the table may grow to. `None`: as the disk allows.
         bytes_max: Option<u64>,
+        /// Whether other users of this machine may read it.
+        is_shared: bool,
     },
     /// In a DynamoDB table that other processes may use at the same time.
     Dynamo {
@@ -67,7 +69,14 @@ impl Storage {
     /// Opens a place.
     pub(crate) async fn open(place: &Place, clock: &Arc<dyn Clock>) -> Result<Self, Failure> {
         match place {
-            Place::Folder { data, bytes_max } => folder::open(data, *bytes_max, &**clock),
+            Place::Folder {
+                data,
+                bytes_max,
+                is_shared,
+            } => {
+                permissions::secure(data, *is_shared)?;
+                folder::open(data, *bytes_max, &**clock)
+            }
             Place::Dynamo {
                 table,
                 is_made,

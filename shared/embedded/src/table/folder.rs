@@ -19,8 +19,8 @@ pub(super) struct Folder {
 impl Folder {
     /// Creates the folder if it is missing, and takes it.
     pub(super) fn lock(path: &Path) -> Result<Self, TableError> {
-        std::fs::create_dir_all(path).map_err(|error| unusable(path, "cannot create", error))?;
-        let lock = File::options()
+        create_private(path).map_err(|error| unusable(path, "cannot create", error))?;
+        let lock = private()
             .create(true)
             .truncate(false)
             .write(true)
@@ -59,8 +59,15 @@ impl Folder {
         let unusable = |error| unusable(&self.path, "cannot create the table in", error);
         match std::fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unusable(error)),
-            Ok(()) | Err(_) => create(&new)?,
+            Ok(()) | Err(_) => {}
         }
+        // SQLite takes the empty file as it is, and gives its companions the same rights.
+        private()
+            .create_new(true)
+            .write(true)
+            .open(&new)
+            .map_err(unusable)?;
+        create(&new)?;
         File::open(&new)
             .and_then(|new| new.sync_all())
             .map_err(unusable)?;
@@ -83,6 +90,23 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Creates a folder that its user alone may enter, with those around it that are missing. One that is there stays as it is.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut folder = std::fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(path)
+}
+
+/// Options for files that their user alone may read.
+fn private() -> std::fs::OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 fn unusable(path: &Path, what: &str, error: io::Error) -> TableError {

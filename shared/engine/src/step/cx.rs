@@ -306,7 +306,8 @@ impl<'r, 'a> Cx<'r, 'a> {
     }
 
     /// Writes a line of text for whoever watches.
-    pub fn write_line(&mut self, text: String) {
+    pub fn write_line(&mut self, mut text: String) {
+        crate::sensitive::redact_line(&mut text);
         self.run.lines.push(text);
     }
 

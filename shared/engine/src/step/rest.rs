@@ -72,6 +72,9 @@ impl Run<'_> {
         }
         let graph = self.graph;
         self.instance.forget(graph);
+        if self.instance.is_ended() {
+            self.instance.redact_remains();
+        }
     }
 
     /// Ends the instance. Whoever waits for it is told.

@@ -350,8 +350,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes a journal line.
-    pub(crate) fn log(&mut self, event: Event, context: ContextId, node: NodeIndex, data: Value) {
+    /// Writes a journal line, without the credentials in it.
+    pub(crate) fn log(
+        &mut self,
+        event: Event,
+        context: ContextId,
+        node: NodeIndex,
+        mut data: Value,
+    ) {
+        crate::sensitive::redact(&mut data);
         let sequence = self.instance.sequence;
         self.instance.sequence += 1;
         self.journal.push(Entry {

@@ -21,6 +21,9 @@ pub(super) enum ChunkKind {
     Tag,
 }
 
+/// How often a template's text may be looked through for quotes that do not end.
+const SCANS_MAX: usize = 8;
+
 /// The chunks of a template. Comments are gone, and raw blocks are text.
 pub(super) fn cut(source: &str) -> Result<Vec<Chunk<'_>>, EvaluationError> {
     let mut cutter = Cutter {
@@ -29,6 +32,7 @@ pub(super) fn cut(source: &str) -> Result<Vec<Chunk<'_>>, EvaluationError> {
         line: 1,
         chunks: Vec::new(),
         trims: false,
+        scans_left: source.len().saturating_mul(SCANS_MAX),
     };
     while cutter.position < source.len() {
         cutter.next()?;
@@ -51,6 +55,8 @@ struct Cutter<'a> {
     chunks: Vec<Chunk<'a>>,
     /// The chunk before ended in `-}}` or `-%}`.
     trims: bool,
+    /// Bytes that may still be looked through in vain.
+    scans_left: usize,
 }
 
 impl<'a> Cutter<'a> {
@@ -60,7 +66,11 @@ impl<'a> Cutter<'a> {
 
     fn next(&mut self) -> Result<(), EvaluationError> {
         let rest = self.rest();
-        let opening = ["{{", "{%"].iter().filter_map(|mark| rest.find(mark)).min();
+        // In one go: for each mark on its own, one that never comes would be looked for from each of the others.
+        let opening = rest.bytes().zip(rest.bytes().skip(1));
+        let opening = opening.enumerate().find_map(|(at, (first, second))| {
+            (first == b'{' && matches!(second, b'{' | b'%')).then_some(at)
+        });
         let length = opening.unwrap_or(rest.len());
         let trims_end = rest
             .get(length + 2..)
@@ -115,13 +125,26 @@ impl<'a> Cutter<'a> {
         };
         let inside = rest.get(2..).unwrap_or("");
         // The closing mark may stand in a text inside; in a tag that is text itself, quotes mean nothing.
-        let end = unquoted(inside, closing).or_else(|| inside.find(closing));
+        let end = self.unquoted(inside, closing);
+        let end = end.or_else(|| inside.find(closing));
         let end = end.ok_or_else(|| syntax(line, format!("'{closing}' is missing")))?;
         self.advance(end + 4);
         let inside = inside.get(..end).unwrap_or("");
         let inside = inside.strip_prefix('-').unwrap_or(inside);
         self.trims = inside.ends_with('-');
         Ok((kind, inside.strip_suffix('-').unwrap_or(inside).trim()))
+    }
+
+    /// Where `mark` is in `text`, outside of quotes. Quotes without an end are looked through a few times, not for each tag.
+    fn unquoted(&mut self, text: &str, mark: &str) -> Option<usize> {
+        if self.scans_left == 0 {
+            return None;
+        }
+        let found = unquoted(text, mark);
+        if found.is_none() {
+            self.scans_left = self.scans_left.saturating_sub(text.len());
+        }
+        found
     }
 
     /// Skips to the tag that ends a block whose inside is no template.
@@ -209,6 +232,20 @@ mod tests {
     #[test]
     fn a_closing_mark_inside_a_text_closes_nothing() {
         assert_eq!(texts("{{ '}}' }}"), ["'}}'"]);
+    }
+
+    #[test]
+    fn a_template_of_very_many_marks_is_cut_in_linear_time() {
+        for piece in ["{{ x }}", "{{\\'}}", "{% x %}", "{{ x }} {"] {
+            let source = piece.repeat((512 << 10) / piece.len());
+            let began = std::time::Instant::now();
+            assert!(cut(&source).unwrap().len() > 50_000, "{piece}");
+            assert!(
+                began.elapsed().as_secs() < 5,
+                "{piece}: {:?}",
+                began.elapsed()
+            );
+        }
     }
 
     #[test]

@@ -11,6 +11,16 @@ use crate::EvaluationError;
 
 type Evaluate<'e, 'a> = dyn Fn(&'a Expression) -> Result<Cow<'a, Value>, EvaluationError> + 'e;
 
+/// What it takes to look at all of a value, in operations.
+pub(super) fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text.len() / 16 + 1,
+        Value::Array(items) => items.iter().map(weight).sum::<usize>() + 1,
+        Value::Object(map) => map.values().map(weight).sum::<usize>() + 1,
+    }
+}
+
 /// Whether a comparison holds.
 pub(super) fn holds<'a>(
     comparison: Comparison,

@@ -320,7 +320,9 @@ impl Renderer<'_> {
             }
             Expression::Compare(comparison, left, right) => {
                 flag(comparison::holds(*comparison, left, right, &|side| {
-                    self.expression(side)
+                    let value = self.expression(side)?;
+                    self.work.charge(comparison::weight(&value))?;
+                    Ok(value)
                 })?)
             }
             Expression::And(left, right) => {

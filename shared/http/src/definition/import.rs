@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::model;
 use crate::app::App;
 use crate::body::Body;
+use crate::memory::Ledger;
 use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
@@ -54,6 +55,7 @@ const FILES_MAX: usize = 1_000;
 async fn import_files(
     Scoped(app): Scoped,
     headers: HeaderMap,
+    ledger: Ledger,
     Body(bytes): Body,
 ) -> Result<Answer<Value>, Refusal> {
     let kind = headers.get(header::CONTENT_TYPE);
@@ -72,6 +74,7 @@ async fn import_files(
             vec![file.bytes]
         };
         for text in texts {
+            ledger.take_json(&text, app.config().parsed_bytes_max)?;
             definitions.push(Definition::from_json(&text)?);
         }
         if definitions.len() > FILES_MAX {

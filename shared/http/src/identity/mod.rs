@@ -16,6 +16,7 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/identity/login", post(session::sign_in))
         .route("/identity/refresh-token", post(session::refresh))
+        .route("/identity/logout", post(session::sign_out))
         .route("/identity/me", get(session::me))
         .route("/identity/users", get(user::list).post(user::create))
         .route(

@@ -1,7 +1,7 @@
 //! Signing in and staying signed in, as Elsa Studio does it.
 
 use axum::Json as Answer;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use dormouse_runtime::identity::{Principal, Tokens};
 use dormouse_runtime::{AuditRecord, Tenant};
 use serde::Deserialize;
@@ -29,7 +29,8 @@ pub(super) async fn sign_in(
     client: ClientAddress,
     Json(login): Json<Login>,
 ) -> Result<Answer<Value>, Refusal> {
-    if !app.passwords_limit().allows(&client) {
+    // Before it is checked: of many at once, no more are tried than one after the other.
+    if !app.passwords_limit().take(&client) {
         return Err(Refusal::TooManyAttempts);
     }
     let tenant = login.tenant_id.as_deref().map(Tenant::new).transpose();
@@ -37,14 +38,16 @@ pub(super) async fn sign_in(
     let identity = app.identity();
     let tokens = match &tenant {
         Some(tenant) => {
+            let turn = app.known_clients().turn(&client);
             identity
-                .sign_in(tenant, &login.username, &login.password)
+                .sign_in(tenant, &login.username, &login.password, turn)
                 .await?
         }
         None => None,
     };
-    if tokens.is_none() {
-        app.passwords_limit().charge(&client);
+    if tokens.is_some() {
+        app.passwords_limit().refund(&client);
+        app.known_clients().remember(&client);
     }
     record(&app, &client, tokens.as_ref()).await?;
     Ok(Answer(answer(tokens)))
@@ -70,14 +73,29 @@ pub(super) async fn refresh(
     Scoped(app): Scoped,
     headers: HeaderMap,
 ) -> Result<Answer<Value>, Refusal> {
-    let header = headers.get(header::AUTHORIZATION);
-    let header = header.and_then(|h| h.to_str().ok()).unwrap_or_default();
-    let token = header.split_once(' ').map_or("", |(_, token)| token.trim());
-    let tokens = app.identity().refresh(token).await?;
+    let tokens = app.identity().refresh(bearer(&headers)).await?;
     match tokens {
         Some(tokens) => Ok(Answer(answer(Some(tokens)))),
         None => Err(Refusal::Unauthenticated),
     }
+}
+
+/// `POST /identity/logout`, with the access token or the refresh token as the bearer: ends the session, so that none of its
+/// tokens counts any more, here at once and on other nodes within ten seconds. Not in Elsa.
+pub(super) async fn sign_out(
+    Scoped(app): Scoped,
+    headers: HeaderMap,
+) -> Result<StatusCode, Refusal> {
+    match app.identity().sign_out(bearer(&headers)).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Refusal::Unauthenticated),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> &str {
+    let header = headers.get(header::AUTHORIZATION);
+    let header = header.and_then(|h| h.to_str().ok()).unwrap_or_default();
+    header.split_once(' ').map_or("", |(_, token)| token.trim())
 }
 
 fn answer(tokens: Option<Tokens>) -> Value {

@@ -3,9 +3,11 @@
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use dormouse_engine::graph::Graph;
 use dormouse_engine::http::{File, archive};
 use dormouse_engine::id::InstanceId;
-use dormouse_runtime::Exported;
+use dormouse_engine::instance::Instance;
+use dormouse_runtime::{Exported, InstanceFile};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -113,7 +115,7 @@ async fn exported(
     // What is exported can be imported: an answer is no larger than a request may be.
     let limit = app.config().body_bytes_max;
     let too_large = || Operating::ExportTooLarge { limit };
-    let whole = match runtime.export_instance(app.tenant(), id, limit).await? {
+    let mut whole = match runtime.export_instance(app.tenant(), id, limit).await? {
         Exported::File(whole) => whole,
         Exported::TooLarge => return Err(too_large().into()),
         Exported::NotFound => return Ok(None),
@@ -121,6 +123,7 @@ async fn exported(
     let Some(found) = runtime.instance(app.tenant(), id).await? else {
         return Ok(None);
     };
+    redact(&mut whole, &found.graph);
     let mut file = Map::new();
     let state = model::state(&found.instance, &found.graph);
     if request.include_bookmarks {
@@ -152,6 +155,18 @@ async fn exported(
         return Err(too_large().into());
     }
     Ok(Some(bytes))
+}
+
+/// Takes the credentials out of a state that leaves. One that cannot be read leaves as it is; an import will say so.
+fn redact(whole: &mut InstanceFile, graph: &Graph) {
+    let Ok(before) = Instance::decode(&whole.state, graph) else {
+        return;
+    };
+    let mut after = before.clone();
+    after.redact();
+    if after != before {
+        whole.state = after.encode(graph).into();
+    }
 }
 
 /// Elsa's own names in Pascal case. What people named (inputs, outputs, variables, values) stays as it is.

@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::body::{Body, parse};
+use crate::memory::Ledger;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 use crate::unzip;
@@ -178,11 +179,13 @@ fn files(app: &App, headers: &HeaderMap, body: &Bytes) -> Result<Vec<(String, Ve
 pub(super) async fn import(
     Scoped(app): Scoped,
     headers: HeaderMap,
+    ledger: Ledger,
     Body(body): Body,
 ) -> Result<Answer<Value>, Refusal> {
     let mut instances = Vec::new();
     let mut ids = BTreeSet::new();
     for (name, bytes) in files(&app, &headers, &body)? {
+        ledger.take_json(&bytes, app.config().parsed_bytes_max)?;
         let not_an_export = |reason| Operating::NotAnExport {
             name: name.clone(),
             reason,

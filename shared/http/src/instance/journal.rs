@@ -4,6 +4,7 @@ use axum::Json as Answer;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::context_text;
 use dormouse_engine::journal::Line;
+use dormouse_engine::sensitive::redact;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -128,6 +129,9 @@ async fn journal(
 pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
     let context = context_text(instance, line.context);
     let is_start = line.event.as_str() == "Started";
+    // Lines of an earlier build were written as they were.
+    let mut data = line.data.clone();
+    redact(&mut data);
     json!({
         "id": format!("{instance}:{}", line.sequence),
         "workflowInstanceId": instance.as_str(),
@@ -141,9 +145,9 @@ pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
         "timestamp": line.at.to_string(),
         "sequence": line.sequence,
         "eventName": line.event.as_str(),
-        "message": line.data.get("exception").and_then(|e| e.get("message")),
+        "message": data.get("exception").and_then(|e| e.get("message")),
         "source": null,
-        "activityState": if is_start { line.data.clone() } else { Value::Null },
-        "payload": if is_start { Value::Null } else { line.data.clone() },
+        "activityState": if is_start { data.clone() } else { Value::Null },
+        "payload": if is_start { Value::Null } else { data },
     })
 }

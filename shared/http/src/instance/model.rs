@@ -3,6 +3,7 @@
 use dormouse_engine::graph::Graph;
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Status, Wait};
+use dormouse_engine::sensitive::redact;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::query::Summary;
 use serde_json::{Map, Value, json};
@@ -33,13 +34,13 @@ pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
     out
 }
 
-/// The state: Elsa's `workflowState`.
+/// The state: Elsa's `workflowState`, without the credentials in it.
 #[must_use]
 pub fn state(instance: &Instance, graph: &Graph) -> Value {
     let contexts = instance.contexts.iter();
     let bookmarks = instance.bookmarks.iter();
     let parent = instance.parent.as_ref().map(|p| p.instance.as_str());
-    json!({
+    let mut state = json!({
         "id": instance.id.as_str(),
         "definitionId": instance.definition_id,
         "definitionVersionId": instance.version_id,
@@ -67,7 +68,9 @@ pub fn state(instance: &Instance, graph: &Graph) -> Value {
         "createdAt": instance.created_at.to_string(),
         "updatedAt": instance.updated_at.to_string(),
         "finishedAt": instance.finished_at.map(|t| t.to_string()),
-    })
+    });
+    redact(&mut state);
+    state
 }
 
 pub(super) fn status(status: Status) -> &'static str {

@@ -1,6 +1,7 @@
 //! The variables of an instance, read and set.
 
 use axum::Json as Answer;
+use dormouse_engine::sensitive::redact;
 use dormouse_engine::step::Change;
 use dormouse_runtime::AlterOutcome;
 use serde::Deserialize;
@@ -70,10 +71,11 @@ pub(super) async fn set(
 async fn answer(app: &App, id: String) -> Result<Answer<Value>, Refusal> {
     let found = app.runtime().variables(app.tenant(), &id).await?;
     let found = found.ok_or(Refusal::NoSuchInstance { id })?;
-    let items: Vec<Value> = found
+    let mut items: Vec<Value> = found
         .iter()
         .map(|v| json!({ "id": v.id, "name": v.name, "value": v.value }))
         .collect();
+    items.iter_mut().for_each(redact);
     let count = items.len();
     Ok(Answer(json!({ "items": items, "count": count })))
 }

@@ -41,6 +41,7 @@ pub enum Operating {
         id: String,
     },
     NotYourDeployment,
+    HttpsRequired,
     ExportTooLarge {
         limit: usize,
     },
@@ -131,6 +132,11 @@ impl Operating {
                 S::FORBIDDEN,
                 "notYourDeployment",
                 "a pause is in force for all tenants, and you act for one; ask whoever runs this deployment".to_owned(),
+            ),
+            Self::HttpsRequired => (
+                S::FORBIDDEN,
+                "httpsRequired",
+                "this server takes only requests that came encrypted; use https, through the proxy that says so in X-Forwarded-Proto".to_owned(),
             ),
             Self::ExportTooLarge { limit } => (
                 S::PAYLOAD_TOO_LARGE,

@@ -10,6 +10,7 @@ use dormouse_runtime::BurstReport;
 use dormouse_runtime::query::InstanceHead;
 use serde_json::json;
 
+use crate::headers::is_of_workflow;
 use crate::instance::accepted::accepted;
 
 /// What a page that a workflow answers with may do in a browser: everything that a page needs, but not as this
@@ -18,7 +19,7 @@ const SANDBOX: HeaderValue = HeaderValue::from_static(
     "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts",
 );
 
-/// The workflow's answer as a response. What cannot be a header is left out.
+/// The workflow's answer as a response. What cannot be a header, or is not a workflow's to set, is left out.
 pub(crate) fn response(answer: HttpResponse) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     let mut response = (status, Body::from(answer.body)).into_response();
@@ -26,7 +27,7 @@ pub(crate) fn response(answer: HttpResponse) -> Response {
         let name = HeaderName::from_bytes(name.as_bytes());
         let value = HeaderValue::from_str(&value);
         if let (Ok(name), Ok(value)) = (name, value)
-            && !is_the_connections(&name)
+            && is_of_workflow(&name)
         {
             response.headers_mut().append(name, value);
         }
@@ -34,19 +35,6 @@ pub(crate) fn response(answer: HttpResponse) -> Response {
     let policy = header::CONTENT_SECURITY_POLICY;
     response.headers_mut().append(policy, SANDBOX);
     response
-}
-
-/// Headers that say how bytes travel. A workflow that set them could garble its own answer.
-fn is_the_connections(name: &HeaderName) -> bool {
-    [
-        header::CONNECTION,
-        header::CONTENT_LENGTH,
-        header::TRANSFER_ENCODING,
-        header::UPGRADE,
-        header::TE,
-        header::TRAILER,
-    ]
-    .contains(name)
 }
 
 /// The answer of a burst: the workflow's own; else 200 without a body, or 500 if the workflow failed.
@@ -80,11 +68,18 @@ pub(super) fn of(report: BurstReport) -> Response {
 
 /// The answer to a request that was made before under the same key or instance id. What was answered then is not
 /// kept; the instance is.
-pub(super) fn again(head: &InstanceHead) -> impl IntoResponse + use<> {
-    Json(json!({
-        "workflowInstanceId": head.instance_id,
-        "status": head.summary.status,
-        "subStatus": head.summary.sub_status,
-        "isRepeated": true,
-    }))
+///
+/// Its status is told to those who may read instances.
+pub(super) fn again(head: &InstanceHead, tells_status: bool) -> impl IntoResponse + use<> {
+    let summary = &head.summary;
+    let answer = match tells_status {
+        true => json!({
+            "workflowInstanceId": head.instance_id,
+            "status": summary.status,
+            "subStatus": summary.sub_status,
+            "isRepeated": true,
+        }),
+        false => json!({ "workflowInstanceId": head.instance_id, "isRepeated": true }),
+    };
+    Json(answer)
 }

@@ -12,10 +12,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path};
 use dormouse_engine::graph::stimulus_hash;
+use dormouse_engine::http::Rules;
 use dormouse_runtime::query::Waiting;
 use dormouse_runtime::{DefinitionHandle, ResumeRequest, StartOutcome, StartRequest};
 
+use crate::access::READ_INSTANCES;
 use crate::app::App;
+use crate::gate;
 use crate::instance::start::idempotency_key;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -43,19 +46,43 @@ struct Listeners {
     request: WorkflowRequest,
 }
 
+impl Listeners {
+    /// Refuses a request that nobody listens for, and one whose sender may not ask.
+    fn refuse_strangers(&self, app: &App) -> Result<(), Refusal> {
+        let triggers = self.waiting.triggers.iter();
+        let triggers = triggers.map(|t| t.trigger.payload.as_ref());
+        let bookmarks = self.waiting.bookmarks.iter();
+        let bookmarks = bookmarks.filter(|b| self.request.is_for(b));
+        let bookmarks = bookmarks.map(|b| b.found_by.payload.as_ref());
+        let payloads: Vec<&[u8]> = triggers.chain(bookmarks).collect();
+        match payloads.as_slice() {
+            [] => Err(Refusal::NoWorkflowListens {
+                path: self.request.path.clone(),
+            }),
+            [only] => {
+                let rules = Rules::of(&Waiting::payload(only));
+                gate::endpoint(app.principal(), &rules).map_or(Ok(()), Err)
+            }
+            // Which of them is meant is for later.
+            _ => Ok(()),
+        }
+    }
+}
+
 async fn handle(Scoped(app): Scoped, request: Request) -> Result<Response, Refusal> {
-    let request = WorkflowRequest::read(&app, request, BASE).await?;
-    let mut request = Some(request);
+    let head = WorkflowRequest::head(&app, &request, BASE)?;
+    let mut found = find(&app, head).await?;
+    // A body costs memory and time: who is turned away anyway is so before it is read.
+    found.refuse_strangers(&app)?;
+    found.request.read_body(&app, request).await?;
     for _ in 0..LOOKUPS_MAX {
-        let Some(current) = request.take() else { break };
-        let found = find(&app, current).await?;
         match run(&app, found).await? {
             Ran::Answered(response) => return Ok(response),
-            Ran::Again(back) => request = Some(back),
+            Ran::Again(back) => found = find(&app, back).await?,
         }
     }
     Err(Refusal::NoWorkflowListens {
-        path: request.map(|r| r.path).unwrap_or_default(),
+        path: found.request.path,
     })
 }
 
@@ -138,7 +165,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         start.input = request.input();
         start.has_http_request = true;
         let outcome = app.runtime().start(app.tenant(), start).await?;
-        return started(trigger.definition_id, outcome, request);
+        return started(app, trigger.definition_id, outcome, request);
     }
     if waiting.bookmarks.len() > 1 {
         return Err(several(
@@ -165,6 +192,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
 }
 
 fn started(
+    app: &App,
     definition_id: String,
     outcome: StartOutcome,
     request: WorkflowRequest,
@@ -172,10 +200,22 @@ fn started(
     match outcome {
         StartOutcome::Started(report) => Ok(Ran::Answered(answer::of(*report))),
         StartOutcome::AlreadyStarted(head) => {
-            Ok(Ran::Answered(answer::again(&head).into_response()))
+            let may_read = app.principal().permissions.allow(READ_INSTANCES);
+            match may_read || head.summary.definition_id == definition_id {
+                true => Ok(Ran::Answered(
+                    answer::again(&head, may_read).into_response(),
+                )),
+                // A caller may name any instance; what it is is not for strangers.
+                false => Err(Refusal::NoWorkflowListens { path: request.path }),
+            }
         }
         StartOutcome::Stale => Ok(Ran::Again(request)),
-        StartOutcome::Deleted { instance_id } => Err(Refusal::InstanceDeleted { id: instance_id }),
+        StartOutcome::Deleted { instance_id } => {
+            Err(match app.principal().permissions.allow(READ_INSTANCES) {
+                true => Refusal::InstanceDeleted { id: instance_id },
+                false => Refusal::NoWorkflowListens { path: request.path },
+            })
+        }
         StartOutcome::NotAllowed { holder } => Err(Refusal::StartRefused {
             id: definition_id,
             holder,

@@ -30,14 +30,14 @@ pub(super) struct WorkflowRequest {
     pub(super) correlation_id: Option<String>,
     pub(super) headers: HeaderMap,
     query: Query,
-    /// `None`: it is larger than the server takes.
+    /// `None`: it is larger than the server takes, or not read yet.
     body: Option<Body>,
     body_bytes_max: usize,
 }
 
 impl WorkflowRequest {
-    /// Reads a request, its body by counted bytes.
-    pub(super) async fn read(app: &App, request: Request, base: &str) -> Result<Self, Refusal> {
+    /// Reads all of a request but its body.
+    pub(super) fn head(app: &App, request: &Request, base: &str) -> Result<Self, Refusal> {
         let full = request.uri().path();
         let below = full
             .strip_prefix(base)
@@ -52,13 +52,8 @@ impl WorkflowRequest {
         let path = percent(path);
         let query = Query::parse(request.uri().query().unwrap_or_default());
         let method = request.method().as_str().to_ascii_lowercase();
-        let headers = request.headers().clone();
-        let body = match Body::from_request(request, app).await {
-            Ok(body) => Some(body),
-            // An endpoint may have an outcome for it.
-            Err(Refusal::BodyTooLarge { .. }) => None,
-            Err(refusal) => return Err(refusal),
-        };
+        let mut headers = request.headers().clone();
+        gate::drop_own_credential(&mut headers);
         let named = |header: &str, parameter: &str| {
             let value = headers.get(header).and_then(|v| v.to_str().ok());
             value.or(query.text(parameter)).map(str::to_owned)
@@ -71,9 +66,20 @@ impl WorkflowRequest {
             correlation_id: named("x-correlation-id", "correlationid"),
             headers,
             query,
-            body,
+            body: None,
             body_bytes_max: app.config().body_bytes_max,
         })
+    }
+
+    /// Reads the body by counted bytes.
+    pub(super) async fn read_body(&mut self, app: &App, request: Request) -> Result<(), Refusal> {
+        self.body = match Body::from_request(request, app).await {
+            Ok(body) => Some(body),
+            // An endpoint may have an outcome for it.
+            Err(Refusal::BodyTooLarge { .. }) => None,
+            Err(refusal) => return Err(refusal),
+        };
+        Ok(())
     }
 
     /// Whether a bookmark is one that it may resume.

@@ -165,7 +165,12 @@ async fn check(server: &Server, rule: &Rule, method: &str, path: &str) {
             assert_eq!(wrong.0, StatusCode::OK, "{what}");
         }
         Access::Anybody => {
-            let is_asked = ["/bookmarks/resume", "/identity/refresh-token"].contains(&rule.path);
+            let asking = [
+                "/bookmarks/resume",
+                "/identity/refresh-token",
+                "/identity/logout",
+            ];
+            let is_asked = asking.contains(&rule.path);
             assert_eq!(
                 nobody.0 == StatusCode::UNAUTHORIZED,
                 is_asked,

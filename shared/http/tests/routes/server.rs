@@ -11,7 +11,7 @@ use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::identity::Authentication;
-use dormouse_runtime::port::{HttpCaller, Ports};
+use dormouse_runtime::port::{Clock, HttpCaller, Observer, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_store::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
@@ -84,17 +84,33 @@ pub(crate) fn app(config: HttpConfig) -> App {
 }
 
 fn app_with(config: HttpConfig, http_caller: Arc<dyn HttpCaller>) -> App {
-    let store = Store::new(Arc::new(MemoryTable::default()), StoreConfig::embedded());
+    app_over(
+        Arc::default(),
+        Arc::new(SystemClock),
+        config,
+        http_caller,
+        None,
+    )
+}
+
+fn app_over(
+    table: Arc<MemoryTable>,
+    clock: Arc<dyn Clock>,
+    config: HttpConfig,
+    http_caller: Arc<dyn HttpCaller>,
+    observer: Option<Arc<dyn Observer>>,
+) -> App {
+    let store = Store::new(table, StoreConfig::embedded());
     let background = TokioBackground::new(tokio::runtime::Handle::current());
     let ports = Ports {
-        clock: Arc::new(SystemClock),
+        clock,
         background: Arc::new(background),
         scheduler: Arc::new(TableScheduler::new(store.clone())),
         http_caller,
         queue: None,
         bus: None,
         broadcast: None,
-        observer: None,
+        observer,
         metrics: None,
     };
     let expressions = Arc::new(Expressions::new(Limits::default()));
@@ -126,6 +142,50 @@ impl Server {
         http_caller: Arc<dyn HttpCaller>,
     ) -> Self {
         Self::of(app_with(config, http_caller).with_authentication(authentication))
+    }
+
+    /// The same by a clock of the test's.
+    pub(crate) fn at(
+        clock: Arc<dyn Clock>,
+        authentication: Authentication,
+        http_caller: Arc<dyn HttpCaller>,
+    ) -> Self {
+        let app = app_over(
+            Arc::default(),
+            clock,
+            HttpConfig::default(),
+            http_caller,
+            None,
+        );
+        Self::of(app.with_authentication(authentication))
+    }
+
+    /// The same over a table that the test reads too, and with somebody who hears what workflows write.
+    pub(crate) fn over(
+        table: Arc<MemoryTable>,
+        config: HttpConfig,
+        authentication: Authentication,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Self {
+        let app = app_over(
+            table,
+            Arc::new(SystemClock),
+            config,
+            Arc::new(NoNetwork),
+            observer,
+        );
+        Self::of(app.with_authentication(authentication))
+    }
+
+    /// Sends any request, and answers as soon as the server has, whatever else of the body there is.
+    pub(crate) async fn status(&self, request: Request<Body>) -> u16 {
+        self.router
+            .clone()
+            .oneshot(request)
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
     }
 
     /// The routes of an app.

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::http::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dormouse_embedded::SystemClock;
 use dormouse_engine::call::{Answer, HttpRequest};
+use dormouse_engine::time::Timestamp;
 use dormouse_http::HttpConfig;
 use dormouse_identity::jwt;
 use dormouse_runtime::Tenant;
 use dormouse_runtime::identity::{Authentication, JwtSettings};
-use dormouse_runtime::port::HttpCaller;
+use dormouse_runtime::port::{Clock, HttpCaller};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
@@ -27,11 +30,16 @@ struct Issuer {
     asked: AtomicUsize,
     /// What its discovery document says.
     document: Value,
+    /// Whether it answers nothing any more.
+    is_stuck: AtomicBool,
 }
 
 #[async_trait]
 impl HttpCaller for Issuer {
     async fn call(&self, request: &HttpRequest, _timeout_ms: u64) -> Answer {
+        if self.is_stuck.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         let body = match request.url.as_str() {
             "https://issuer.example/keys" => self.keys(),
             "https://issuer.example/.well-known/openid-configuration" => self.document.clone(),
@@ -63,6 +71,7 @@ impl Issuer {
             pair: Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).unwrap(),
             asked: AtomicUsize::new(0),
             document: json!({ "issuer": issuer, "jwks_uri": keys }),
+            is_stuck: AtomicBool::new(false),
         })
     }
 
@@ -263,5 +272,64 @@ async fn forged_tokens_of_our_own_kind_do_not_count() {
         ask(&server, &token, "/identity/me")
             .await
             .problem(401, "unauthenticated");
+    }
+}
+
+/// A clock that a test sets forward.
+struct Ahead(AtomicI64);
+
+#[async_trait]
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus_ms(self.0.load(Ordering::Relaxed))
+    }
+
+    async fn sleep(&self, ms: u64) {
+        SystemClock.sleep(ms).await;
+    }
+
+    fn random(&self) -> u64 {
+        SystemClock.random()
+    }
+}
+
+#[tokio::test]
+async fn a_slow_issuer_holds_up_nobody_whose_key_is_known() {
+    let (issuer, clock) = (Issuer::new(), Arc::new(Ahead(AtomicI64::new(0))));
+    let settings = JwtSettings {
+        issuer: "https://issuer.example".into(),
+        audience: "dormouse".into(),
+        jwks_url: Some("https://issuer.example/keys".into()),
+    };
+    let authentication = Authentication::read("jwt", Some(settings)).unwrap();
+    let server = Server::at(
+        Arc::clone(&clock) as _,
+        authentication,
+        Arc::clone(&issuer) as _,
+    );
+    let (good, unknown) = (
+        issuer.token("k", &json!({})),
+        issuer.token("other", &json!({})),
+    );
+    ask(&server, &good, "/identity/me").await.ok(200);
+    issuer.is_stuck.store(true, Ordering::Relaxed);
+    // Keys are still fresh, and again as old as to be fetched anew.
+    for later_ms in [60_000, 700_000] {
+        clock.0.store(later_ms, Ordering::Relaxed);
+        let waits = ask(&server, &unknown, "/identity/me");
+        let passes = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            ask(&server, &good, "/identity/me").await.ok(200)
+        };
+        let passes = tokio::time::timeout(Duration::from_secs(5), passes);
+        let mut passes = std::pin::pin!(passes);
+        let passed = tokio::select! {
+            passed = passes.as_mut() => passed,
+            _refused = waits => passes.await,
+        };
+        assert!(
+            passed.is_ok(),
+            "a good token is held up after {later_ms} ms"
+        );
     }
 }

@@ -146,3 +146,22 @@ async fn a_webhook_is_its_tenants_own() {
         .problem(404, "noSuchWebhook");
     signed(&server, &made, "m", "plain text").await.ok(202);
 }
+
+#[tokio::test]
+async fn wrong_signatures_do_not_hold_up_right_ones() {
+    let server = Server::new();
+    let make = json!({ "eventName": "Go" });
+    let made = server.post("/webhooks", &make).await.ok(201);
+    let path = made["path"].as_str().unwrap();
+    let now = now_s().to_string();
+    let mut held_up = 0;
+    for _ in 0..60 {
+        let refused = send(&server, path, ["m", &now, "v1,AAAA"], "{}").await;
+        held_up += usize::from(refused.status == 429);
+    }
+    assert!(held_up > 20, "{held_up}");
+    signed(&server, &made, "m", "{}").await.ok(202);
+    // Nor do they hold up who follows a link.
+    let link = server.ask("GET", "/links/nothing").await;
+    assert_eq!(link.status, 404);
+}

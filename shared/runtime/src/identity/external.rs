@@ -29,6 +29,8 @@ const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 pub(super) struct External {
     settings: JwtSettings,
     kept: Mutex<Kept>,
+    /// Held by whoever fetches the keys.
+    turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +38,12 @@ struct Kept {
     keys: Jwks,
     fetched_ms: Option<i64>,
     tried_ms: Option<i64>,
+    is_fetching: bool,
+}
+
+/// Whether something is that old, or never was.
+fn is_older(at: Option<i64>, ms: i64, now: i64) -> bool {
+    at.is_none_or(|at| now.saturating_sub(at) >= ms)
 }
 
 impl External {
@@ -43,6 +51,7 @@ impl External {
         Self {
             settings,
             kept: Mutex::default(),
+            turn: Mutex::default(),
         }
     }
 
@@ -55,27 +64,11 @@ impl External {
     ) -> Result<Asking, RuntimeError> {
         let kid = token.header.kid.clone();
         let now = runtime.now().0;
-        let mut kept = self.kept.lock().await;
-        let older = |at: Option<i64>, ms: i64| at.is_none_or(|at| now.saturating_sub(at) >= ms);
-        let is_due = older(kept.fetched_ms, FRESH_MS) || kept.keys.get(kid.as_deref()).is_none();
-        if is_due && older(kept.tried_ms, PAUSE_MS) {
-            kept.tried_ms = Some(now);
-            // Who has no key yet waits for the keys; the others go on with those that are known.
-            let keys = match kept.keys.get(kid.as_deref()) {
-                None => self.fetch(runtime).await,
-                Some(_) => {
-                    drop(kept);
-                    let keys = self.fetch(runtime).await;
-                    kept = self.kept.lock().await;
-                    keys
-                }
-            };
-            if let Some(keys) = keys {
-                kept.keys = keys;
-                kept.fetched_ms = Some(now);
-            }
+        if self.is_due(kid.as_deref(), now).await {
+            self.fetch_in_turn(runtime, kid.as_deref(), now).await;
         }
-        if older(kept.fetched_ms, STALE_MS) {
+        let kept = self.kept.lock().await;
+        if is_older(kept.fetched_ms, STALE_MS, now) {
             return Ok(Asking::Refused("the issuer's keys cannot be had"));
         }
         let key = kept.keys.get(kid.as_deref()).cloned();
@@ -98,6 +91,47 @@ impl External {
                 Asking::Refused("the token does not count")
             }
         })
+    }
+
+    /// Whether the keys should be fetched before a token with this key is looked at.
+    async fn is_due(&self, kid: Option<&str>, now: i64) -> bool {
+        let kept = self.kept.lock().await;
+        let is_wanted = is_older(kept.fetched_ms, FRESH_MS, now) || kept.keys.get(kid).is_none();
+        is_wanted && is_older(kept.tried_ms, PAUSE_MS, now)
+            // Who has no key yet waits for the fetch that is under way.
+            || kept.is_fetching && kept.keys.get(kid).is_none()
+    }
+
+    /// Fetches the keys, unless somebody else has just done it. Only those wait here who need it: a token with a key that is
+    /// known passes by, however slow the issuer is.
+    async fn fetch_in_turn(&self, runtime: &Runtime, kid: Option<&str>, now: i64) {
+        let is_known = {
+            let kept = self.kept.lock().await;
+            kept.keys.get(kid).is_some()
+        };
+        let _turn = match is_known {
+            // What is known does for now; one of them fetches.
+            true => match self.turn.try_lock() {
+                Some(turn) => turn,
+                None => return,
+            },
+            false => self.turn.lock().await,
+        };
+        {
+            let mut kept = self.kept.lock().await;
+            if !is_older(kept.tried_ms, PAUSE_MS, now) {
+                return;
+            }
+            kept.tried_ms = Some(now);
+            kept.is_fetching = true;
+        }
+        let keys = self.fetch(runtime).await;
+        let mut kept = self.kept.lock().await;
+        kept.is_fetching = false;
+        if let Some(keys) = keys {
+            kept.keys = keys;
+            kept.fetched_ms = Some(now);
+        }
     }
 
     async fn fetch(&self, runtime: &Runtime) -> Option<Jwks> {

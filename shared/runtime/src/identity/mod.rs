@@ -26,10 +26,11 @@ pub use authentication::{Authentication, BadAuthentication, JwtSettings};
 pub use first_use::FirstUse;
 pub use principal::{Kind, Principal};
 pub use role::RoleOutcome;
-pub use session::Tokens;
+pub use session::{SignInError, Tokens};
 pub use user::{UserChange, UserOutcome};
 
 use crate::error::RuntimeError;
+use crate::port::Compute;
 use crate::runtime::Runtime;
 use external::External;
 use recent::Recent;
@@ -54,12 +55,16 @@ pub enum Asking {
 pub struct Identity {
     runtime: Runtime,
     kept: Arc<Kept>,
+    /// Threads for passwords. `None`: they are checked where they are asked about.
+    compute: Option<Arc<dyn Compute>>,
 }
 
 struct Kept {
     authentication: Authentication,
     known: Recent<KnownKey>,
     users: Recent<KnownUser>,
+    /// Whether sessions go on.
+    sessions: Recent<bool>,
     signing: Signing,
     external: Option<External>,
     /// Held by whoever checks a password: that takes a processor and 19 MB, so one does it at a time.
@@ -88,6 +93,7 @@ impl Identity {
         let kept = Kept {
             known: Recent::new(BELIEVED_MS),
             users: Recent::new(BELIEVED_MS),
+            sessions: Recent::new(BELIEVED_MS),
             signing: Signing::default(),
             external: authentication.jwt.clone().map(External::new),
             password: Mutex::default(),
@@ -96,6 +102,7 @@ impl Identity {
         Self {
             runtime,
             kept: Arc::new(kept),
+            compute: None,
         }
     }
 
@@ -105,6 +112,16 @@ impl Identity {
         Self {
             runtime,
             kept: Arc::clone(&self.kept),
+            compute: self.compute.clone(),
+        }
+    }
+
+    /// The same with threads on which passwords are checked and made.
+    #[must_use]
+    pub fn with_compute(&self, compute: Arc<dyn Compute>) -> Self {
+        Self {
+            compute: Some(compute),
+            ..self.with_runtime(self.runtime.clone())
         }
     }
 
@@ -138,6 +155,18 @@ impl Identity {
         } else {
             Ok(Asking::Refused("its scheme is neither ApiKey nor Bearer"))
         }
+    }
+
+    /// Whether the header `Authorization` has the form of a credential of this product: an API key, or a token that names it as its
+    /// issuer. Nothing is verified.
+    #[must_use]
+    pub fn is_own_credential(authorization: &str) -> bool {
+        let Some((_, credential)) = authorization.trim().split_once(' ') else {
+            return false;
+        };
+        let credential = credential.trim();
+        let is_own = |token: Unverified<'_>| token.issuer() == Some(session::ISSUER);
+        ApiKey::parse(credential).is_some() || Unverified::read(credential).is_ok_and(is_own)
     }
 
     async fn of_api_key(&self, text: &str) -> Result<Asking, RuntimeError> {

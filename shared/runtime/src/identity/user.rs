@@ -1,12 +1,14 @@
 //! Local users: made, changed, deleted. Nobody gives others what he may not do himself.
 
+use dormouse_identity::user_name::skeleton;
 use dormouse_identity::{Permissions, password};
 use dormouse_store::Tenant;
 use dormouse_store::user::User;
 use dormouse_store::versioned::Versioned;
 
-use super::{Identity, Principal};
+use super::{Identity, Principal, SignInError};
 use crate::error::RuntimeError;
+use crate::port::{Share, compute};
 use crate::runtime::Runtime;
 
 /// The longest name, in bytes.
@@ -42,6 +44,11 @@ pub enum UserOutcome {
     Yourself,
     /// There is none.
     NotFound,
+}
+
+/// A name as it is compared: without spaces around it, in lower case.
+pub(super) fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
 }
 
 /// Whether a user may be called so. In lower case.
@@ -96,23 +103,29 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError`]
+    /// [`SignInError`]
     pub async fn put_user(
         &self,
         by: &Principal,
         mut change: UserChange,
         is_new: bool,
-    ) -> Result<UserOutcome, RuntimeError> {
-        change.name = change.name.trim().to_lowercase();
+    ) -> Result<UserOutcome, SignInError> {
+        change.name = folded(&change.name);
         if !is_name(&change.name) {
             return Ok(UserOutcome::BadName);
         }
         let store = self.runtime.store();
-        let found = store.user(&by.tenant, &change.name).await?;
+        let found = store
+            .user(&by.tenant, &change.name)
+            .await
+            .map_err(RuntimeError::from)?;
         match (&found, is_new) {
             (Some(_), true) => return Ok(UserOutcome::Taken),
             (None, false) => return Ok(UserOutcome::NotFound),
             (None, true) | (Some(_), false) => {}
+        }
+        if is_new && self.looks_like_another(by, &change.name).await? {
+            return Ok(UserOutcome::Taken);
         }
         let before = found.as_ref().map_or(&[][..], |f| &f.value.roles);
         let after = change.roles.as_deref().unwrap_or_default();
@@ -123,24 +136,42 @@ impl Identity {
             }
         }
         for id in after {
-            if store.role(&by.tenant, id).await?.is_none() {
+            if store
+                .role(&by.tenant, id)
+                .await
+                .map_err(RuntimeError::from)?
+                .is_none()
+            {
                 return Ok(UserOutcome::NoSuchRole);
             }
         }
-        let before = found.as_ref().map(|f| &f.value);
-        let Some((user, made_up)) = self.runtime.changed_user(before, change) else {
+        let before = found.as_ref().map(|f| f.value.clone());
+        let runtime = self.runtime.clone();
+        let made = async move { runtime.changed_user(before.as_ref(), change) };
+        let turn = Share::new("known", by.name.as_str());
+        let Some((user, made_up)) = compute(self.compute.as_ref(), turn, made).await? else {
             return Ok(UserOutcome::BadPassword);
         };
         let next = Versioned {
             value: user,
             version: found.map_or(0, |f| f.version),
         };
-        let is_done = store.put_user(&by.tenant, &next).await?;
+        let is_done = store
+            .put_user(&by.tenant, &next)
+            .await
+            .map_err(RuntimeError::from)?;
         self.forget();
         Ok(match is_done {
             true => UserOutcome::Done(next.value, made_up),
             false => UserOutcome::Taken,
         })
+    }
+
+    /// Whether there is a user whose name looks like this one.
+    async fn looks_like_another(&self, by: &Principal, name: &str) -> Result<bool, RuntimeError> {
+        let looks = skeleton(name);
+        let users = self.runtime.users(&by.tenant).await?;
+        Ok(users.iter().any(|user| skeleton(&user.name) == looks))
     }
 
     /// Deletes a user. His tokens count no more.
@@ -153,7 +184,7 @@ impl Identity {
         by: &Principal,
         name: &str,
     ) -> Result<UserOutcome, RuntimeError> {
-        let name = name.trim().to_lowercase();
+        let name = folded(name);
         let store = self.runtime.store();
         let found = match is_name(&name) {
             true => store.user(&by.tenant, &name).await?,

@@ -176,4 +176,30 @@
       });
     }
   }
+
+  // What copies or searches all of a typed array or a long text.
+  const Typed = Object.getPrototypeOf(Int8Array.prototype);
+  const typedLength = Object.getOwnPropertyDescriptor(Typed, 'length').get;
+  const bulk = ['indexOf', 'lastIndexOf', 'includes', 'fill', 'copyWithin', 'reverse', 'slice', 'set', 'join', 'sort',
+    'toSorted', 'toReversed', 'with'];
+  for (const name of bulk) {
+    if (typeof Typed[name] !== 'function') continue;
+    replace(Typed, name, (native) => function (...args) {
+      if (isList(this)) host.charge(apply(typedLength, this, []) / 16);
+      return apply(native, this, args);
+    });
+  }
+  for (const name of ['slice', 'substring', 'substr', 'concat', 'repeat', 'padStart', 'padEnd', 'trim', 'at']) {
+    if (typeof String.prototype[name] !== 'function') continue;
+    replace(String.prototype, name, (native) => function (...args) {
+      if (this != null && this.length > isLong) host.charge(this.length / 64);
+      return apply(native, this, args);
+    });
+  }
+  for (const name of ['exec', 'test']) {
+    replace(RegExp.prototype, name, (native) => function (text) {
+      if (typeof text === 'string' && text.length > isLong) host.charge(text.length / 4);
+      return apply(native, this, arguments);
+    });
+  }
 }
