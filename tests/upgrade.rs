@@ -82,15 +82,16 @@ fn the_stored_format_is_that_of_the_newest_golden_world() {
 fn the_golden_world_has_every_kind_of_item() {
     let kinds: Vec<String> = shape::shape(&newest()).into_keys().collect();
     let expected = [
+        "CHAIN …",
         "DEAD …",
         "DEF HEAD",
         "DEF ROWS",
         "DEF USES",
         "DEF V",
         "OUTBOX …",
+        "QUEUE …",
         "ROUTES …",
         "STIM B",
-        "STIM Q",
         "STIM T",
         "TAKEN …",
         "TIMER …",
@@ -98,7 +99,7 @@ fn the_golden_world_has_every_kind_of_item() {
         "UNIQ HEAD",
         "VID HEAD",
         "WF HEAD",
-        "WF J",
+        "WF L",
         "WF SEEN",
         "WF STATE",
     ];

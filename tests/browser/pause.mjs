@@ -5,7 +5,9 @@ import { api, arrive, leave, literal, open, publish, shoot, until } from "./pers
 
 const page = await arrive();
 const isPaused = async () => Boolean((await api("GET", "/admin/workflow-runtime/status")).state.pausedAt);
-const subStatus = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus;
+// One that was dispatched a moment ago may not be there yet.
+const subStatus = async (id) =>
+  (await api("GET", `/workflow-instances/${id}/execution-state`).catch(() => ({}))).subStatus;
 await publish("late", [{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:03") }]);
 
 await open(page, "/");

@@ -58,12 +58,12 @@ fn what_is_broken_is_found_mended_and_then_gone() {
         for item in items(&table).await {
             let (partition, sort) = (&item.key.partition, &item.key.sort);
             // Both timers go: the deadline of the instance, and the cron trigger's next occurrence.
-            if partition == "~/TIMER" {
+            if partition.starts_with("~/TIMER#") {
                 writes.push(Write::Delete(item.key.clone(), Condition::Exists));
             }
             // The bookmark's row is doubled for an instance that never was.
-            if let Some(rest) = sort.strip_prefix(&format!("B#{id}#")) {
-                let key = Key::new(partition.clone(), format!("B#nobody#{rest}"));
+            if let Some(rest) = sort.strip_prefix(&format!("B##{id}#")) {
+                let key = Key::new(partition.clone(), format!("B##nobody#{rest}"));
                 let attributes = item.attributes.clone();
                 writes.push(Write::Put(Item { key, attributes }, Condition::Absent));
             }

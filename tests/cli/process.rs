@@ -93,7 +93,12 @@ pub(crate) fn example(name: &str) -> PathBuf {
 
 /// A folder of the test's own.
 pub(crate) fn folder() -> TempDir {
-    tempfile::tempdir().unwrap()
+    // As a data folder is: nobody else may read it.
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    tempfile::Builder::new()
+        .permissions(private)
+        .tempdir()
+        .unwrap()
 }
 
 /// A running server. Killed when it is dropped.

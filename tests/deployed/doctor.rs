@@ -39,7 +39,7 @@ pub(crate) fn lose_timers(cloud: &Cloud) -> Result<usize> {
         loop {
             let page = table.scan(cursor).await?;
             for item in page.items {
-                if item.key.partition == "~/TIMER" {
+                if item.key.partition.starts_with("~/TIMER#") {
                     let write = Write::Delete(item.key, Condition::Exists);
                     table.write(&[write]).await?;
                     lost += 1;

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use bytes::Bytes;
-use dormouse_embedded::TableScheduler;
+use dormouse_embedded::{TableScheduler, TimerDriver};
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::{Ports, Scheduler};
 use dormouse_runtime::{Message, Runtime, RuntimeConfig, Tenant};
 use dormouse_store::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
+use tokio::sync::watch;
 
 use super::index::LateIndexes;
 use super::node::Node;
@@ -124,15 +125,23 @@ impl Cluster {
         };
         let config = StoreConfig {
             writes_max: self.plan.writes_max,
+            // Planted bugs change what lies in a head.
+            compress_from: match self.shared.sabotage {
+                Some(_) => usize::MAX,
+                None => config.compress_from,
+            },
             // Two show what many would; a sweep asks each one.
             outbox_shards: config.outbox_shards.min(2),
             ..config
         };
         let store = Store::new(node.clone(), config).with_blobs(node.clone());
-        let scheduler: Arc<dyn Scheduler> = if self.plan.has_table_timers {
-            Arc::new(TableScheduler::new(store.clone()))
-        } else {
-            node.clone()
+        let timers = self.plan.has_table_timers.then(|| match self.plan.nodes {
+            1 => TableScheduler::new(store.clone()),
+            _ => TableScheduler::shared(store.clone(), number as u64),
+        });
+        let scheduler: Arc<dyn Scheduler> = match &timers {
+            Some(timers) => Arc::new(timers.clone()),
+            None => node.clone(),
         };
         let ports = Ports {
             clock: node.clone(),
@@ -145,7 +154,7 @@ impl Cluster {
                 None
             },
             bus: Some(node.clone()),
-            broadcast: Some(node),
+            broadcast: Some(node.clone()),
             observer: None,
             metrics: None,
         };
@@ -165,7 +174,16 @@ impl Cluster {
         if !self.plan.faults.is_steady() {
             config.delivery_attempts_max = ATTEMPTS_MAX;
         }
-        Runtime::new(store, ports, self.expressions.clone(), config)
+        let runtime = Runtime::new(store, ports, self.expressions.clone(), config);
+        if let Some(timers) = timers {
+            let nodes = vec![runtime.clone()];
+            let driver = TimerDriver::new(timers, nodes, node.clone(), node);
+            self.world.spawn(Owner::Node(number), async move {
+                let (_running, stopped) = watch::channel(false);
+                driver.run(stopped).await;
+            });
+        }
+        runtime
     }
 
     /// Brings a dead node back.
@@ -192,7 +210,7 @@ impl Cluster {
     }
 
     /// A node that lives and does not stand still, chosen by chance.
-    fn any_node(&self) -> Option<usize> {
+    pub(crate) fn any_node(&self) -> Option<usize> {
         let fit: Vec<usize> = (0..self.plan.nodes)
             .filter(|n| !self.world.is_dead(*n) && !self.world.is_frozen(*n))
             .collect();
@@ -230,7 +248,8 @@ impl Cluster {
             }
             let value = work.await;
             let spent = cluster.world.spent_by_current();
-            let has_pages = cluster.plan.hard.pages && name != "sweep";
+            // Without a queue there is nobody to hand the rest on to, and one page is forgotten before the next.
+            let has_pages = cluster.plan.hard.pages && cluster.plan.has_queue && name != "sweep";
             lock(&cluster.shared.watch).spent(name, spent, has_pages);
             lock(&sender.0).value = Some(value);
         });
@@ -290,9 +309,12 @@ impl Cluster {
 
     /// Whether nothing is left that would wake an instance.
     pub(crate) fn is_at_rest(&self) -> bool {
-        !self.world.is_busy()
+        // Its timer driver.
+        let always = u32::from(self.plan.has_table_timers);
+        !self.world.is_busy(always)
             && *lock(&self.shared.pending) == 0
             && !self.shared.table.has_partition("~/OUTBOX#")
+            && !self.shared.table.has_partition("~/TIMER#")
     }
 }
 

@@ -198,7 +198,7 @@ impl Dice {
                 children: 100 + self.number(200),
             },
             _ => Errand::Pile {
-                timers: 100 + self.number(200),
+                timers: 100 + self.number(100),
                 after_task: self.is(500),
             },
         }

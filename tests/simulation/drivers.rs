@@ -3,20 +3,15 @@
 
 use dormouse_runtime::port::{DefinitionChanged, TaskRequest};
 use dormouse_runtime::{PAUSE_SEEN_MS, ResumeOutcome, RuntimeError, Timer, Wakes};
-use dormouse_store::table::{Key, Query, Table};
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::table::{Item, Query, Table, Value};
 use serde_json::json;
 
 use super::cluster::{Cluster, lock, tenant};
-use super::hardness::{OVERDUE_MS_MAX, ROWS_A_LOOK};
+use super::hardness::OVERDUE_MS_MAX;
 use super::inspector::at_once;
 use super::sabotage::Sabotage;
 use super::special::{FAN, MIXUP};
 use super::world::Owner;
-
-/// How long a timer is left alone at most before it is tried again, in ms: many that all try at every chance would let
-/// no node live.
-const PAUSE_MS_MAX: u64 = 30_000;
 
 impl Cluster {
     /// Something more is under way, or less.
@@ -100,74 +95,32 @@ impl Cluster {
         lock(&self.shared.fired).push((definition, nominal, until));
     }
 
-    /// Fires a timer of the table once, and now and then twice at once.
-    async fn fire_row(&self, timer: Timer) {
-        if self.world.chance(self.world.faults().twice) {
-            let (again, cluster) = (timer.clone(), self.clone());
-            self.drive(async move {
-                cluster.fire_once(again).await;
-            });
-        }
-        let occurrence = match &timer.wakes {
-            Wakes::Occurrence(o) => Some((o.definition_id.clone(), o.nominal.0)),
-            Wakes::Bookmark { .. } => None,
-        };
-        let turn = self.take_turn().await;
-        let is_answered = self.fire_once(timer).await;
-        drop(turn);
-        if let Some(occurrence) = occurrence {
-            self.fired(occurrence, is_answered);
-        }
-    }
-
-    async fn fire_once(&self, timer: Timer) -> bool {
-        let fired = self.ask("fire timer", |runtime| async move {
-            // What could not be done is tried again for as long as its row is there.
-            drop(runtime.fire_timer(&timer).await);
-        });
-        fired.await.is_some()
-    }
-
-    /// A timer was put into the table: fires it when it is due, until its row is gone.
-    pub(crate) fn drive_row(&self, key: &Key) {
-        let (cluster, key) = (self.clone(), key.clone());
-        self.drive(async move {
-            let due: i64 = key.sort.get(..13).and_then(|d| d.parse().ok()).unwrap_or(0);
-            let world = &cluster.world;
-            let ms = u64::try_from(due - world.now_ms()).unwrap_or(0);
-            world.sleep(ms + world.below(500)).await;
-            let most = cluster.rows_a_look();
-            let mut pause_ms = 100;
-            while cluster
-                .shared
-                .table
-                .get(&key)
-                .await
-                .is_ok_and(|i| i.is_some())
+    /// Notes the occurrences that a node has read among the timers that are due: it fires them now.
+    pub(crate) fn has_read(&self, items: &[Item]) {
+        let faults = self.plan.faults;
+        let now = self.world.now_ms();
+        for item in items {
+            let due: i64 = item
+                .key
+                .sort
+                .get(..13)
+                .and_then(|due| due.parse().ok())
+                .unwrap_or(i64::MAX);
+            if let Some(Value::B(body)) = item.attributes.get("bo")
+                && due <= now + faults.skew_ms
+                && let Some(at) = body.windows(2).position(|two| two == b"{\"")
+                && let Ok(timer) = serde_json::from_slice::<Timer>(&body[at..])
+                && let Wakes::Occurrence(occurrence) = timer.wakes
             {
-                let wanted = key.clone();
-                let shard = shard_of(&wanted);
-                let found = cluster
-                    .ask("timers due", |runtime| async move {
-                        let store = runtime.store();
-                        store.timers_due(shard, due, most, None).await.ok()
-                    })
-                    .await;
-                let is_it = |row: &Row| {
-                    row.set(1)
-                        .is_ok_and(|write| write.key().sort == wanted.sort)
-                };
-                let row = found
-                    .flatten()
-                    .and_then(|page| page.timers.into_iter().find(is_it));
-                let timer = row.and_then(|row| serde_json::from_slice::<Timer>(&row.body).ok());
-                if let Some(timer) = timer {
-                    cluster.fire_row(timer).await;
-                }
-                world.sleep(pause_ms + world.below(500)).await;
-                pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
+                let more = faults.frozen_ms().max(faults.slow_ms);
+                let until = now + i64::try_from(more).unwrap_or(0);
+                lock(&self.shared.fired).push((
+                    occurrence.definition_id,
+                    occurrence.nominal.0,
+                    until,
+                ));
             }
-        });
+        }
     }
 
     /// A node hears that a definition was changed, some time.
@@ -177,15 +130,6 @@ impl Cluster {
             cluster.world.sleep(cluster.world.below(5_000)).await;
             cluster.runtime(number).invalidate(&changed);
         });
-    }
-
-    /// How many rows one look at the timers of the table reads.
-    fn rows_a_look(&self) -> u32 {
-        if self.plan.hard.few_rows {
-            ROWS_A_LOOK
-        } else {
-            1_000
-        }
     }
 
     /// Whether a row of the timers has been due for longer than anything may take.
@@ -199,6 +143,21 @@ impl Cluster {
             let first = at_once(self.shared.table.query(&query));
             first.is_ok_and(|page| !page.items.is_empty())
         })
+    }
+
+    /// Ends what an order to pause that hung has begun after the end of its pause, as an operator does who sees it.
+    pub(crate) async fn end_late_pauses(self) {
+        loop {
+            self.world.sleep(PAUSE_SEEN_MS.unsigned_abs()).await;
+            if self.shared.table.has_partition("~/PAUSE") {
+                self.insist(
+                    "end pause",
+                    |runtime| async move { runtime.end_pause().await },
+                    Result::ok,
+                )
+                .await;
+            }
+        }
     }
 
     /// Nodes look every few seconds whether there is a pause.
@@ -259,12 +218,6 @@ impl Cluster {
 
 /// More shards than the timers of any configuration have.
 const TIMER_SHARDS_MAX: u16 = 8;
-
-/// The shard in which a timer's row lies.
-fn shard_of(key: &Key) -> u16 {
-    let shard = key.partition.rsplit('#').next();
-    shard.and_then(|shard| shard.parse().ok()).unwrap_or(0)
-}
 
 /// Whether a report counts.
 fn counts(outcome: Result<ResumeOutcome, RuntimeError>) -> bool {

@@ -10,9 +10,6 @@ pub(crate) struct Hard {
     /// The queue does not deduplicate the firings of recurring triggers, as SQS does not. Off: two messages for one
     /// occurrence are one while the first is on its way.
     pub(crate) occurrences: bool,
-    /// A look at the timers of the table reads [`ROWS_A_LOOK`] rows, as the timer driver reads 1,000 of many more. Off:
-    /// it reads as many as there are.
-    pub(crate) few_rows: bool,
     /// Workers give up on a task after one request, so that the rows of a lost commit stay alone until the calm.
     pub(crate) impatient: bool,
     /// One event resumes all bookmarks of an instance that wait for it.
@@ -31,17 +28,16 @@ pub(crate) struct Hard {
 
 impl Hard {
     /// What every drawn plan contains. Turn a switch on when the product passes it; each has a plan in
-    /// `found::STILL_WRONG` that fails until then.
+    /// `found::CURED` that passes.
     pub(crate) const DRAWN: Self = Self {
-        occurrences: false,
-        few_rows: false,
-        impatient: false,
-        same_event: false,
-        pages: false,
-        fairness: false,
-        families: false,
-        retried_alone: false,
-        paused_crowds: false,
+        occurrences: true,
+        impatient: true,
+        same_event: true,
+        pages: true,
+        fairness: true,
+        families: true,
+        retried_alone: true,
+        paused_crowds: true,
     };
 
     /// What drawn plans contain: [`Self::DRAWN`], and the switches that `DORMOUSE_HARD` names, such as
@@ -68,16 +64,13 @@ impl Hard {
     }
 }
 
-/// Rows that one look at the timers of the table reads: a hundredth of the driver's own limit.
-pub(crate) const ROWS_A_LOOK: u32 = 10;
-
 /// Rows of the table that one use case may read: two pages of 100 and what belongs to them. Memory follows from it.
 pub(crate) const ROWS_A_USE_CASE: u32 = 250;
 
 /// Calls of the table that one use case may have under way at once.
 pub(crate) const CALLS_AT_ONCE: u32 = 64;
 
-/// Firings of one trigger that may be on their way at once, duplicates of the queue included.
+/// Firings of one trigger that may be on their way at once, beside two for each of its occurrences.
 pub(crate) const FIRINGS_PENDING: usize = 16;
 
 /// How late a timer may be where calls take less than 100 ms and nothing fails, in ms.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_engine::instance::SubStatus;
 use dormouse_engine::journal::{Event, Line};
 use dormouse_store::dead_letter::Letter;
+use dormouse_store::table::Key;
 
 use super::inspector::{Found, Left};
 use super::ledger::{Ledger, Run};
@@ -157,8 +158,10 @@ impl Model<'_> {
             })
             .collect();
         let is_queued = |id: &str| {
-            let sort = format!("Q#{id}");
-            self.left.items.iter().any(|item| item.key.sort == sort)
+            self.left
+                .items
+                .iter()
+                .any(|i| queued_id(&i.key) == Some(id))
         };
         let lost = self
             .ledger
@@ -172,7 +175,7 @@ impl Model<'_> {
     /// An event that somebody waits for is taken by one bookmark, and is not left.
     fn events(&self, by_id: &BTreeMap<&str, &Found>) -> Vec<String> {
         let mut wrong = Vec::new();
-        let mut taken = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         let mut open = BTreeSet::new();
         for found in &self.left.instances {
             for line in &found.lines {
@@ -182,11 +185,17 @@ impl Model<'_> {
                     .into_iter()
                     .flatten()
                     .filter_map(|(_, v)| v["id"].as_str());
-                if let (true, Some(id)) = (is_event, ids.next())
-                    && !id.starts_with("all-")
-                    && !taken.insert(id.to_owned())
-                {
-                    wrong.push(format!("the event {id} was taken twice"));
+                let (true, Some(id)) = (is_event, ids.next()) else {
+                    continue;
+                };
+                let by = (&found.id, line.at);
+                match taken.insert(id.to_owned(), by) {
+                    // All bookmarks of an instance that wait for it go on together, so another event has nobody left.
+                    Some(other) if other == by => open.extend(id.split('-').next()),
+                    Some(_) if !id.starts_with("all-") => {
+                        wrong.push(format!("the event {id} was taken twice"));
+                    }
+                    Some(_) | None => {}
                 }
             }
             if self.is_interfered(found, by_id) {
@@ -202,7 +211,7 @@ impl Model<'_> {
             .filter(|run| run.end == End::Delete);
         open.extend(deleted.map(|run| run.key.as_str()));
         for item in &self.left.items {
-            let Some(id) = item.key.sort.strip_prefix("Q#p") else {
+            let Some(id) = queued_id(&item.key).and_then(|id| id.strip_prefix('p')) else {
                 continue;
             };
             let key = id.split('-').next().map(|n| format!("p{n}"));
@@ -210,7 +219,7 @@ impl Model<'_> {
             if !is_open {
                 wrong.push(format!("the event p{id} waits for ever"));
             }
-            if taken.contains(&format!("p{id}")) {
+            if taken.contains_key(&format!("p{id}")) {
                 wrong.push(format!("the event p{id} was taken and is queued again"));
             }
         }
@@ -330,4 +339,10 @@ fn delays(recipe: &Recipe, lines: &[Line], skew_ms: i64) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// The id of the stimulus that a row is the queue's entry of.
+fn queued_id(key: &Key) -> Option<&str> {
+    let is_queue = key.partition.contains("/QUEUE#");
+    key.sort.rsplit('#').next().filter(|_| is_queue)
 }

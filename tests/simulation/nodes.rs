@@ -62,6 +62,10 @@ impl World {
         let mut inner = self.inner();
         inner.nodes[node].is_frozen = is_frozen;
         inner.counts.freezes += u64::from(is_frozen);
+        if !is_frozen {
+            let mut stopped = std::mem::take(&mut inner.stopped);
+            inner.ready.append(&mut stopped);
+        }
         drop(inner);
         self.note(|| {
             format!(
@@ -88,10 +92,10 @@ impl World {
         self.inner().nodes[node].skew_ms = ms;
     }
 
-    /// Whether any node has something to do.
+    /// Whether any node has something to do beside the tasks that it always has.
     #[must_use]
-    pub(crate) fn is_busy(&self) -> bool {
-        self.inner().nodes.iter().any(|node| node.tasks > 0)
+    pub(crate) fn is_busy(&self, always: u32) -> bool {
+        self.inner().nodes.iter().any(|node| node.tasks > always)
     }
 }
 

@@ -21,6 +21,9 @@ const PAUSE_S_MAX: u64 = 900;
 /// How long a message waits at least before it looks again for a free handler, ms.
 const TURN_MS: u64 = 100;
 
+/// How often somebody looks whether anybody asks the queue, in ms.
+const ASKED_MS: u64 = 1_000;
+
 /// What a receiver says of a message.
 enum Answer {
     Delete,
@@ -121,6 +124,12 @@ impl Cluster {
 
     async fn hand_out(&self, message: &Message, receives: u32) -> Answer {
         let again = self.changed(message);
+        // A queue hands nothing out while nobody asks for it.
+        while self.any_node().is_none() {
+            self.world
+                .sleep(ASKED_MS + self.world.below(ASKED_MS))
+                .await;
+        }
         let turn = self.take_turn().await;
         let delivered = self
             .ask("deliver", |runtime| async move {
@@ -130,6 +139,10 @@ impl Cluster {
             })
             .await;
         drop(turn);
+        self.world.note(|| {
+            let delivered = delivered.as_ref().map(|(delivered, ..)| delivered);
+            format!("message {}, receive {receives}: {delivered:?}", message.id)
+        });
         self.note_firing(message, delivered.is_some());
         let Some((delivered, after_pause_ms, attempts_max)) = delivered else {
             let after_ms = VISIBILITY_MS;

@@ -1,5 +1,6 @@
 //! One run: a storm in which people do what they came for, the calm after it, and the judgement.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +17,7 @@ use super::plan::Plan;
 use super::sabotage::Sabotage;
 use super::watch::Spent;
 use super::workshop::{Menus, Workshop, until_done};
-use super::world::{Counts, World};
+use super::world::{Counts, Owner, World};
 
 /// So long a storm may last, in virtual ms: who is not done then never will be.
 const STORM_MS_MAX: i64 = 48 * 3_600_000;
@@ -28,6 +29,8 @@ const CALM_MS_MAX: i64 = 6 * 3_600_000;
 /// What one run gave.
 pub(crate) struct Outcome {
     pub(crate) wrong: Vec<String>,
+    /// Whether it was given up because it took too long: then it says nothing.
+    pub(crate) is_given_up: bool,
     pub(crate) hash: u64,
     pub(crate) counts: Counts,
     pub(crate) instances: usize,
@@ -63,8 +66,13 @@ pub(crate) fn run(
     wrong.extend(judge(&cluster, &menus, &ledger, &left));
     wrong.sort();
     wrong.dedup();
+    let is_given_up = world.is_too_long();
+    if is_given_up {
+        wrong.clear();
+    }
     let outcome = Outcome {
         wrong,
+        is_given_up,
         hash: world.hash(),
         counts: world.counts(),
         instances: left.instances.len(),
@@ -95,6 +103,9 @@ fn go(people: &People, menus: &Menus) -> (Vec<String>, Left) {
     }
     // The storm is over: what is left must come to rest by itself.
     world.set_faults(Faults::default());
+    if plan.has_pause() {
+        world.spawn(Owner::Outside, cluster.clone().end_late_pauses());
+    }
     if plan.hard.impatient {
         rest(cluster, &mut wrong);
         cluster.come_back();
@@ -114,6 +125,9 @@ fn go(people: &People, menus: &Menus) -> (Vec<String>, Left) {
     (wrong, menus.inspector.read(cluster))
 }
 
+/// Within this time a timer driver has read every row that is due, in ms.
+const SEEN_MS_MAX: i64 = 60_000;
+
 /// Lets everything come to rest.
 fn rest(cluster: &Cluster, wrong: &mut Vec<String>) {
     let world = &cluster.world;
@@ -132,7 +146,14 @@ fn rest(cluster: &Cluster, wrong: &mut Vec<String>) {
         0
     };
     let begin = world.now_ms();
-    let is_overdue = || world.now_ms() > begin + OVERDUE_MS_MAX && cluster.is_overdue();
+    // A write that hung may put an old row there: then the driver has not seen it yet.
+    let overdue_since = Cell::new(None);
+    let is_overdue = || {
+        let is_due = world.now_ms() > begin + OVERDUE_MS_MAX && cluster.is_overdue();
+        let since = is_due.then(|| overdue_since.get().unwrap_or_else(|| world.now_ms()));
+        overdue_since.set(since);
+        since.is_some_and(|since| world.now_ms() > since + SEEN_MS_MAX)
+    };
     let is_over = || {
         (cluster.is_at_rest() && *lock(&cluster.shared.sweeps) >= sweeps)
             || world.now_ms() > begin + CALM_MS_MAX
@@ -192,6 +213,7 @@ impl Outcome {
     pub(crate) fn panicked(what: String) -> Self {
         Self {
             wrong: vec![format!("it panicked: {what}")],
+            is_given_up: false,
             hash: 0,
             counts: Counts::default(),
             instances: 0,

@@ -1,7 +1,8 @@
 //! Bugs on purpose. Each is one that a system of this kind has had, planted in the simulated ports, so that the
 //! product needs no switch for it. The simulator is worth what it finds of these.
 
-use dormouse_store::table::{Condition, Key, Write};
+use dormouse_store::table::{Attributes, Change, Condition, Key, Value, Write};
+use rmpv::Value as Field;
 use serde::{Deserialize, Serialize};
 
 /// A planted bug.
@@ -17,7 +18,7 @@ pub(crate) enum Sabotage {
     NoSweep,
     /// An occurrence is known by when it fired and not by when it was due.
     TimerNotDeduplicated,
-    /// A lease returns the state of a commit before, in which the bookmark is still open.
+    /// A head is read with the state of a commit before, in which the bookmark is still open.
     StaleState,
     /// A sender looks for bookmarks before it queues its stimulus, and not after.
     NoSecondLook,
@@ -41,15 +42,19 @@ pub(crate) enum Sabotage {
     TimerOnce,
     /// Journal lines that move out of the head are lost.
     JournalLost,
-    /// The instance that has ended takes a commit.
+    /// The instance that has ended is read as one that has not, and takes a commit.
     EndsTwice,
+    /// Each delivery of an occurrence schedules the next one.
+    ChainNotClaimed,
+    /// Whoever fences a commit only says so, and drops what it prepared.
+    DroppedUnfenced,
     /// A delivery that has to wait counts as one that failed.
     DelayIsFailure,
 }
 
 impl Sabotage {
     /// All of them.
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::NoFence,
         Self::NotAtomic,
         Self::RowFirst,
@@ -68,6 +73,8 @@ impl Sabotage {
         Self::TimerOnce,
         Self::JournalLost,
         Self::EndsTwice,
+        Self::ChainNotClaimed,
+        Self::DroppedUnfenced,
         Self::DelayIsFailure,
     ];
 
@@ -80,14 +87,15 @@ impl Sabotage {
             }
             Self::EventsForgotten => {
                 writes.retain(|write| !write.key().sort.starts_with("SEEN#"));
-                let is_seen = |name: &str| matches!(name, "se" | "sd");
                 for write in &mut writes {
                     match write {
-                        Write::Update(_, changes, _) => {
-                            changes.retain(|change| !is_seen(change.attribute()));
+                        Write::Update(key, changes, _) if is_head(key) => {
+                            changes.iter_mut().for_each(forget_events);
                         }
-                        Write::Put(item, _) => item.attributes.retain(|name, _| !is_seen(name)),
-                        Write::Delete(..) | Write::Check(..) => {}
+                        Write::Put(item, _) if is_head(&item.key) => {
+                            edit_body(&mut item.attributes, forget);
+                        }
+                        _ => {}
                     }
                 }
             }
@@ -121,13 +129,69 @@ impl Sabotage {
     pub(crate) fn condition(self, key: &Key, condition: &Condition) -> Condition {
         match self {
             Self::NoFence if is_head(key) => without(condition, &["fe", "cn"]),
-            Self::EndsTwice if is_head(key) => without(condition, &["en"]),
-            Self::EventsForgotten if is_head(key) => without(condition, &["se"]),
+            Self::ChainNotClaimed if key.partition.starts_with("~/CHAIN#") => Condition::Always,
             Self::StartsTwice if is_head(key) && asks_for_absence(condition) => Condition::Always,
             Self::NoClaim if key.partition.contains("/UNIQ#") => Condition::Always,
             _ => condition.clone(),
         }
     }
+}
+
+/// The attribute of a head that holds its events, bookmarks and state: a byte that says it is plain, a byte of format,
+/// and MessagePack.
+const BODY: &str = "bo";
+
+/// Changes the fields of a head's body. A sabotaged world compresses nothing.
+pub(crate) fn edit_body(attributes: &mut Attributes, edit: impl FnOnce(&mut Vec<(Field, Field)>)) {
+    if let Some(Value::B(body)) = attributes.get_mut(BODY) {
+        *body = edited(body, edit);
+    }
+}
+
+fn edited(body: &[u8], edit: impl FnOnce(&mut Vec<(Field, Field)>)) -> bytes::Bytes {
+    let (format, mut fields) = body.split_at(2);
+    assert_eq!(format, [1, 1], "the body of a head is plain here");
+    let Ok(Field::Map(mut fields)) = rmpv::decode::read_value(&mut fields) else {
+        panic!("the body of a head has fields");
+    };
+    edit(&mut fields);
+    let mut body = format.to_vec();
+    rmpv::encode::write_value(&mut body, &Field::Map(fields)).expect("memory takes it");
+    body.into()
+}
+
+fn forget(fields: &mut Vec<(Field, Field)>) {
+    fields.retain(|(name, _)| name.as_str() != Some("e"));
+}
+
+/// The change of a head without the events that it has taken.
+pub(crate) fn forget_events(change: &mut Change) {
+    if let Change::Set(name, Value::B(body)) = change
+        && name == BODY
+    {
+        *body = edited(body, forget);
+    }
+}
+
+/// Whether changes of a head only make a commit impossible: they raise the fence and give nobody a lease.
+pub(crate) fn only_raises_fence(changes: &[Change]) -> bool {
+    let sets = |wanted: &str| {
+        changes
+            .iter()
+            .any(|change| matches!(change, Change::Set(name, _) if name == wanted))
+    };
+    sets("fe") && !sets("lo") && !sets("cn")
+}
+
+/// Gives a head the state and the bookmarks of one before it.
+pub(crate) fn take_state(attributes: &mut Attributes, before: &mut Attributes) {
+    let mut old = Vec::new();
+    edit_body(before, |fields| old.clone_from(fields));
+    old.retain(|(name, _)| matches!(name.as_str(), Some("s" | "b")));
+    edit_body(attributes, |fields| {
+        fields.retain(|(name, _)| !matches!(name.as_str(), Some("s" | "b")));
+        fields.append(&mut old);
+    });
 }
 
 /// Whether it is the head of an instance.

@@ -42,6 +42,8 @@ pub(crate) struct Report {
     pub(crate) first: u64,
     pub(crate) seeds: u64,
     pub(crate) failed: u64,
+    /// Runs that took too long.
+    pub(crate) given_up: u64,
     calls: u64,
     deaths: u64,
     freezes: u64,
@@ -219,6 +221,7 @@ fn lock(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
 impl Report {
     fn count(&mut self, outcome: &Outcome) {
         self.seeds += 1;
+        self.given_up += u64::from(outcome.is_given_up);
         self.calls += outcome.counts.calls;
         self.deaths += outcome.counts.deaths;
         self.freezes += outcome.counts.freezes;
@@ -230,6 +233,7 @@ impl Report {
     fn add(&mut self, other: &Self) {
         self.seeds += other.seeds;
         self.failed += other.failed;
+        self.given_up += other.given_up;
         self.calls += other.calls;
         self.deaths += other.deaths;
         self.freezes += other.freezes;
@@ -254,12 +258,13 @@ impl fmt::Display for Report {
         let rate = self.seeds as f64 / self.seconds;
         writeln!(
             f,
-            "{} seeds from {} in {:.1} s on {} threads ({rate:.0}/s), failed {}: {} instances, {} port calls, {} of them failed or lost, {} deaths and {} freezes of nodes",
+            "{} seeds from {} in {:.1} s on {} threads ({rate:.0}/s), failed {}, given up {}: {} instances, {} port calls, {} of them failed or lost, {} deaths and {} freezes of nodes",
             self.seeds,
             self.first,
             self.seconds,
             self.threads,
             self.failed,
+            self.given_up,
             self.instances,
             self.calls,
             self.failures,

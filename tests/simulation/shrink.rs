@@ -80,10 +80,6 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             ..hard
         },
         Hard {
-            few_rows: false,
-            ..hard
-        },
-        Hard {
             impatient: false,
             ..hard
         },

@@ -14,7 +14,7 @@ use super::cluster::{Cluster, lock};
 use super::fate::Fate;
 use super::inspector::at_once;
 use super::node::Node;
-use super::sabotage::{Sabotage, is_head};
+use super::sabotage::{Sabotage, forget_events, is_head, only_raises_fence, take_state};
 use super::spending::Call;
 use super::world::Owner;
 
@@ -57,6 +57,9 @@ impl Node {
     }
 }
 
+/// Plain writes that are sent together.
+const TOGETHER: usize = 16;
+
 #[async_trait]
 impl Table for Node {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
@@ -75,7 +78,11 @@ impl Table for Node {
             lock(&self.remembered.items).extend(found.clone().map(|item| (key.clone(), item)));
             return Ok(found);
         }
-        self.cluster.shared.table.get(key).await
+        let mut found = self.cluster.shared.table.get(key).await?;
+        if let Some(item) = found.as_mut().filter(|_| is_head(key)) {
+            self.spoil(item);
+        }
+        Ok(found)
     }
 
     async fn query(&self, query: &Query) -> Result<Page, TableError> {
@@ -85,6 +92,13 @@ impl Table for Node {
         }
         let page = self.cluster.query(query).await?;
         self.world().count_rows(page.items.len());
+        self.world().note(|| {
+            let (rows, partition) = (page.items.len(), &query.partition);
+            format!("{:?}   {rows} rows of {partition}", self.owner())
+        });
+        if query.partition.starts_with("~/TIMER#") {
+            self.cluster.has_read(&page.items);
+        }
         if self.cluster.shared.sabotage == Some(Sabotage::NoSecondLook)
             && query.index.is_none()
             && query.partition.contains("/STIM#")
@@ -133,10 +147,20 @@ impl Table for Node {
             };
             format!("{:?}   {how}: {} {changes:?}", self.owner(), key.partition)
         });
-        if self.cluster.shared.sabotage == Some(Sabotage::StaleState) && is_head(key) {
-            self.make_stale(key, &mut updated);
+        if let Updated::New(item) = &mut updated
+            && is_head(key)
+        {
+            self.spoil(item);
         }
         self.leave(fate, updated).await
+    }
+
+    /// Some together, as the real tables send them: the embedded one in groups, DynamoDB's beside each other.
+    async fn write_each(&self, writes: &[Write]) -> Result<(), TableError> {
+        for together in writes.chunks(TOGETHER) {
+            self.write(together).await?;
+        }
+        Ok(())
     }
 
     async fn write(&self, writes: &[Write]) -> Result<Written, TableError> {
@@ -182,15 +206,28 @@ fn brief(write: &Write) -> String {
 
 /// Planted bugs.
 impl Node {
-    /// Gives the state of a lease before, if this node has seen one.
-    fn make_stale(&self, key: &Key, updated: &mut Updated) {
-        let Updated::New(item) = updated else { return };
-        let mut items = lock(&self.remembered.items);
-        let before = items.insert(key.clone(), item.clone());
-        for (name, value) in before.into_iter().flat_map(|item| item.attributes) {
-            if matches!(name.as_str(), "st" | "sn" | "bm") {
-                item.attributes.insert(name, value);
+    /// What this node reads of a head.
+    fn spoil(&self, item: &mut Item) {
+        match self.cluster.shared.sabotage {
+            Some(Sabotage::StaleState) => {
+                let before = lock(&self.remembered.items).insert(item.key.clone(), item.clone());
+                if let Some(mut before) = before {
+                    take_state(&mut item.attributes, &mut before.attributes);
+                }
             }
+            Some(Sabotage::EndsTwice) if item.attributes.contains_key("en") => {
+                if let Some(alive) = lock(&self.remembered.items).get_mut(&item.key) {
+                    take_state(&mut item.attributes, &mut alive.attributes);
+                    let summary = alive.attributes.get("su").cloned();
+                    item.attributes.remove("en");
+                    item.attributes
+                        .extend(summary.map(|summary| ("su".to_owned(), summary)));
+                }
+            }
+            Some(Sabotage::EndsTwice) => {
+                lock(&self.remembered.items).insert(item.key.clone(), item.clone());
+            }
+            _ => {}
         }
     }
 
@@ -230,8 +267,22 @@ impl Cluster {
                 attributes: BTreeMap::new(),
             }));
         }
+        let mut changes = changes.to_vec();
+        if is_head(key) {
+            match self.shared.sabotage {
+                Some(Sabotage::EventsForgotten) => changes.iter_mut().for_each(forget_events),
+                Some(Sabotage::DroppedUnfenced) if only_raises_fence(&changes) => {
+                    let item = self.shared.table.get(key).await?;
+                    return Ok(Updated::New(item.unwrap_or_else(|| Item {
+                        key: key.clone(),
+                        attributes: BTreeMap::new(),
+                    })));
+                }
+                _ => {}
+            }
+        }
         let table = &self.shared.table;
-        let updated = table.update(key, changes, condition, durability).await?;
+        let updated = table.update(key, &changes, condition, durability).await?;
         if let Updated::New(item) = &updated {
             if is_head(key) {
                 lock(&self.shared.watch).see(key, Some(item));
@@ -276,9 +327,6 @@ impl Cluster {
                 lock(&self.shared.watch).see(key, item.as_ref());
             }
             self.show_later(key, || at_once(self.shared.table.get(key)).ok().flatten());
-            if key.partition == "~/TIMER" && matches!(write, Write::Put(..)) {
-                self.drive_row(key);
-            }
         }
         Ok(written)
     }

@@ -116,11 +116,12 @@ impl Watch {
     pub(crate) fn is_sent(&mut self, firing: &(String, i64)) -> bool {
         let trigger = &firing.0;
         let of = self.firings.range((trigger.clone(), i64::MIN)..);
-        let pending: usize = of
-            .take_while(|((other, _), _)| other == trigger)
-            .map(|(_, count)| *count)
-            .sum();
-        if pending >= FIRINGS_PENDING {
+        let of = of.take_while(|((other, _), _)| other == trigger);
+        let (occurrences, pending) = of.fold((0, 0), |(occurrences, pending), (_, count)| {
+            (occurrences + usize::from(*count > 0), pending + count)
+        });
+        // Each occurrence may have a duplicate, and those of a node that stands still are on their way until it goes on.
+        if pending >= FIRINGS_PENDING + 2 * occurrences {
             let what = format!(
                 "of the trigger {trigger} more than {FIRINGS_PENDING} firings are on their way"
             );
@@ -153,7 +154,7 @@ impl Watch {
 
 /// The definition of an instance's head.
 fn definition_of(item: &Item) -> Option<&str> {
-    match item.attributes.get("g2p") {
+    match item.attributes.get("g1p") {
         Some(Value::S(place)) => place.split('#').nth(1),
         _ => None,
     }

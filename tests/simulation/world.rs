@@ -13,6 +13,9 @@ use super::fate::Faults;
 use super::nodes::NodeState;
 use super::watch::Spent;
 
+/// A run in which tasks are polled more often is given up, a few seconds.
+const POLLS_MAX: u64 = 1_000_000;
+
 /// Whose a task is. When a node dies, its tasks die with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
@@ -35,7 +38,11 @@ pub(crate) struct Inner {
     pub(crate) faults: Faults,
     pub(crate) tasks: Vec<Slot>,
     vacant: Vec<usize>,
-    ready: Vec<usize>,
+    /// How often a task was polled.
+    polls: u64,
+    pub(super) ready: Vec<usize>,
+    /// Those that would be, if their nodes did not stand still.
+    pub(super) stopped: Vec<usize>,
     pub(crate) sleepers: BTreeMap<(i64, u64), Waker>,
     pub(crate) next_sleeper: u64,
     pub(crate) nodes: Vec<NodeState>,
@@ -112,7 +119,9 @@ impl World {
             faults: Faults::default(),
             tasks: Vec::with_capacity(64),
             vacant: Vec::new(),
+            polls: 0,
             ready: Vec::with_capacity(64),
+            stopped: Vec::new(),
             sleepers: BTreeMap::new(),
             next_sleeper: 0,
             nodes: vec![NodeState::default(); nodes],
@@ -261,7 +270,7 @@ impl World {
 
     /// Runs everything until nothing can go on any more, or until `is_over`. Time jumps to whoever wakes next.
     pub(crate) fn run(&self, mut is_over: impl FnMut() -> bool) {
-        while !is_over() {
+        while !is_over() && !self.is_too_long() {
             let Some(place) = self.next() else { return };
             if let Some(place) = place {
                 self.poll(place);
@@ -269,23 +278,23 @@ impl World {
         }
     }
 
+    /// Whether so much happens that the run is given up: a storm in which each attempt begins thousands of others shows
+    /// nothing more for the hours that it takes.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.inner().polls > POLLS_MAX
+    }
+
     /// Whose turn it is; else lets time pass. `None`: nothing will ever happen.
     fn next(&self) -> Option<Option<usize>> {
         let mut inner = self.inner();
-        let count = inner.ready.len();
-        // A frozen node's tasks stay where they are.
-        for _ in 0..count {
-            let at = usize::try_from(inner.below(count as u64)).unwrap_or(0);
-            let place = inner.ready[at];
+        while !inner.ready.is_empty() {
+            let count = inner.ready.len() as u64;
+            let at = usize::try_from(inner.below(count)).unwrap_or(0);
+            let place = inner.ready.swap_remove(at);
             if !inner.is_frozen(inner.tasks[place].owner) {
-                inner.ready.swap_remove(at);
                 return Some(Some(place));
             }
-        }
-        let frozen = |place: &usize| inner.is_frozen(inner.tasks[*place].owner);
-        if let Some(at) = inner.ready.iter().position(|place| !frozen(place)) {
-            let place = inner.ready.swap_remove(at);
-            return Some(Some(place));
+            inner.stopped.push(place);
         }
         let ((due, _), waker) = inner.sleepers.pop_first()?;
         inner.now_ms = inner.now_ms.max(due);
@@ -298,6 +307,7 @@ impl World {
         let (task, waker) = {
             let mut inner = self.inner();
             inner.current = place;
+            inner.polls += 1;
             let slot = &mut inner.tasks[place];
             slot.is_ready = false;
             (slot.task.take(), slot.waker.clone())
@@ -333,6 +343,7 @@ impl World {
         let (tasks, sleepers) = {
             let mut inner = self.inner();
             inner.ready.clear();
+            inner.stopped.clear();
             let inner = &mut *inner;
             inner.undertaker = None;
             (
@@ -371,6 +382,7 @@ impl Inner {
         let task = slot.task.take();
         if std::mem::replace(&mut slot.is_ready, false) {
             self.ready.retain(|ready| *ready != place);
+            self.stopped.retain(|stopped| *stopped != place);
         }
         if let Owner::Node(node) = self.tasks[place].owner {
             self.nodes[node].tasks -= 1;

@@ -141,7 +141,7 @@ mod tests {
             wakes: Wakes::Bookmark {
                 instance: InstanceId::from("i"),
                 bookmark: BookmarkId::from("b"),
-                commit: 1,
+                stamp: None,
             },
         };
         let row = Row {

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use dormouse_runtime::port::{Background, Clock};
 use dormouse_runtime::{Runtime, Timer, TimerOutcome};
@@ -105,17 +104,20 @@ impl TimerDriver {
             // What is due later than the next look by itself need not wake anybody.
             let next = next.min(now + pace.sleep_ms_max());
             self.scheduler.alarm().set(next);
-            let rest = Duration::from_millis(pace.sleep_ms_min().unsigned_abs());
+            let rest_ms = pace.sleep_ms_min().unsigned_abs();
             let ms = (next - now - pace.sleep_ms_min()).max(0).unsigned_abs();
+            // In order, so that a run of the simulation can be repeated.
             tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => return,
                 () = async {
-                    tokio::time::sleep(rest).await;
+                    self.clock.sleep(rest_ms).await;
                     tokio::select! {
-                        () = tokio::time::sleep(Duration::from_millis(ms)) => {}
+                        biased;
+                        () = self.clock.sleep(ms) => {}
                         () = self.scheduler.alarm().changed() => {}
                     }
                 } => {}
-                _ = stop.wait_for(|stop| *stop) => return,
             }
         }
     }

@@ -4,6 +4,7 @@
 //! Requests for one instance are combined ([`crate::inbox`]): those that wait are applied one after the other to the
 //! state in memory, and one commit decides about all of them.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::commit::Committed;
+use dormouse_store::instance::InstanceHead;
 use dormouse_store::lease::{Loaded, Opened};
 use dormouse_store::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
@@ -169,9 +171,19 @@ impl Runtime {
             let (opened, at) = self.open(tenant, instance_id, reopens, takes_lease).await?;
             let loaded = match opened {
                 Opened::Loaded(loaded) => loaded,
-                Opened::Ended(head) => return Ok(all(batch, &ResumeOutcome::Ended(head))),
-                Opened::Deleted => return Ok(all(batch, &ResumeOutcome::Deleted)),
-                Opened::NotFound => return self.not_found(tenant, instance_id, batch).await,
+                Opened::Ended(head) => return self.ended(tenant, &head, batch).await,
+                Opened::Deleted => {
+                    let nothing = ResumeOutcome::Deleted;
+                    return self
+                        .to_nothing((tenant, instance_id), batch, &nothing)
+                        .await;
+                }
+                Opened::NotFound => {
+                    let nothing = ResumeOutcome::NotFound;
+                    return self
+                        .to_nothing((tenant, instance_id), batch, &nothing)
+                        .await;
+                }
                 Opened::Busy { until_ms } => {
                     return Err(RuntimeError::InProgress {
                         instance_id: instance_id.to_owned(),
@@ -191,6 +203,35 @@ impl Runtime {
         Err(RuntimeError::LeaseLost {
             instance_id: instance_id.to_owned(),
         })
+    }
+
+    /// What those get who come to an instance that has ended: one whose event it took before must be told so, for it
+    /// may be the very event that it ended with. And a retry that opens it again may be about to commit.
+    async fn ended(
+        &self,
+        tenant: &Tenant,
+        head: &InstanceHead,
+        batch: &[Waiter],
+    ) -> Result<Answers, RuntimeError> {
+        let id = head.instance_id.as_str();
+        let (mut answers, mut judged) = (Vec::new(), BTreeMap::new());
+        for Waiter { request, .. } in batch {
+            let has_seen = match &request.event_id {
+                Some(event) => self.store().has_seen(tenant, id, event).await?,
+                None => false,
+            };
+            answers.push(Advanced::Outcome(if has_seen {
+                ResumeOutcome::Seen(Box::new(head.clone()))
+            } else if self
+                .is_ahead((tenant, id), (request, head.commit), &mut judged)
+                .await?
+            {
+                ResumeOutcome::NotYet
+            } else {
+                ResumeOutcome::Ended(Box::new(head.clone()))
+            }));
+        }
+        Ok(answers)
     }
 
     /// `None`: somebody else was first, and nothing was committed.
@@ -244,24 +285,46 @@ impl Runtime {
     }
 
     /// What requests for an instance that is not there come to: what its first commit prepared may be before it.
-    async fn not_found(
+    async fn to_nothing(
         &self,
-        tenant: &Tenant,
-        instance_id: &str,
+        key: (&Tenant, &str),
         batch: &[Waiter],
+        nothing: &ResumeOutcome,
     ) -> Result<Answers, RuntimeError> {
-        let mut answers = Vec::with_capacity(batch.len());
-        for waiter in batch {
-            let outcome = match waiter.request.target.stamp() {
-                // One that was committed since the look is there now.
-                Some(stamp) if self.settled(tenant, instance_id, stamp).await? != Verdict::Lost => {
-                    ResumeOutcome::NotYet
-                }
-                Some(_) | None => ResumeOutcome::NotFound,
-            };
-            answers.push(Advanced::Outcome(outcome));
+        let (mut answers, mut judged) = (Vec::new(), BTreeMap::new());
+        for Waiter { request, .. } in batch {
+            let is_ahead = self.is_ahead(key, (request, 0), &mut judged).await?;
+            answers.push(Advanced::Outcome(if is_ahead {
+                ResumeOutcome::NotYet
+            } else {
+                nothing.clone()
+            }));
         }
         Ok(answers)
+    }
+
+    /// Whether what a request was prepared with is a commit after this one that may still happen, or has happened since
+    /// the look.
+    async fn is_ahead(
+        &self,
+        (tenant, instance_id): (&Tenant, &str),
+        (request, commit): (&WakeRequest, u64),
+        judged: &mut BTreeMap<Stamp, bool>,
+    ) -> Result<bool, RuntimeError> {
+        let Some(stamp) = request.target.stamp().filter(|s| s.commit > commit) else {
+            return Ok(false);
+        };
+        if let Some(is_ahead) = judged.get(stamp) {
+            return Ok(*is_ahead);
+        }
+        let is_ahead = match self.settled(tenant, instance_id, stamp).await? {
+            Verdict::Undecided => true,
+            Verdict::Lost => false,
+            // Since the look, or before the instance was deleted.
+            Verdict::Committed => self.store().instance(tenant, instance_id).await?.is_some(),
+        };
+        judged.insert(*stamp, is_ahead);
+        Ok(is_ahead)
     }
 
     /// Judges a stamp. One that is undecided and older than any burst is fenced first, so that whatever it prepared may
@@ -303,14 +366,6 @@ impl Runtime {
         burst.buffers = pin.buffers;
         Ok(burst)
     }
-}
-
-/// The same answer to each request.
-fn all(batch: &[Waiter], outcome: &ResumeOutcome) -> Answers {
-    batch
-        .iter()
-        .map(|_| Advanced::Outcome(outcome.clone()))
-        .collect()
 }
 
 /// Tells an error to everybody who waits.

@@ -1,10 +1,10 @@
 //! Requests for one instance applied to it one after the other, in memory: one commit decides about all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Next, Stimulus, Transition};
-use dormouse_store::stamp::Verdict;
+use dormouse_store::stamp::{Stamp, Verdict};
 
 use crate::advance::Answers;
 use crate::burst::{Burst, Cause};
@@ -40,6 +40,15 @@ impl Combined {
     }
 }
 
+/// What is known of the requests before one in a batch.
+#[derive(Default)]
+struct Before {
+    /// The events that they brought.
+    events: BTreeSet<String>,
+    /// Whether the commit of a stamp may still happen: thousands of timers can share one.
+    judged: BTreeMap<Stamp, bool>,
+}
+
 impl Burst<'_> {
     /// Applies requests one after the other, as far as one commit can decide about them.
     pub(crate) async fn combine(&mut self, batch: &[Waiter]) -> Result<Combined, RuntimeError> {
@@ -48,7 +57,7 @@ impl Burst<'_> {
             cause: Cause::default(),
             answers: Vec::new(),
         };
-        let mut events = BTreeSet::new();
+        let mut before = Before::default();
         let mut untouched = Some(self.stored_instance()?);
         for waiter in batch {
             let request = &waiter.request;
@@ -67,7 +76,7 @@ impl Burst<'_> {
             let Some(instance) = done.map(|done| &done.instance).or(untouched.as_ref()) else {
                 break;
             };
-            let stimuli = match self.stimuli(request, instance, &events).await? {
+            let stimuli = match self.stimuli(request, instance, &mut before).await? {
                 Ok(stimuli) => stimuli,
                 Err(outcome) => {
                     combined.answers.push(Some(Advanced::Outcome(outcome)));
@@ -82,7 +91,7 @@ impl Burst<'_> {
             combined.answers.push(None);
             combined.cause.consumed.clone_from(&request.consumed);
             if let Some(event) = &request.event_id {
-                events.insert(event.clone());
+                before.events.insert(event.clone());
                 combined.cause.event_ids.push(event.clone());
             }
             if request.reopens {
@@ -107,13 +116,13 @@ impl Burst<'_> {
         &self,
         request: &WakeRequest,
         instance: &Instance,
-        events: &BTreeSet<String>,
+        before: &mut Before,
     ) -> Result<Result<Vec<Stimulus>, ResumeOutcome>, RuntimeError> {
         let loaded = self.loaded()?;
         let store = self.runtime.store();
         let head = || Box::new(loaded.head().clone());
         if let Some(event) = &request.event_id
-            && (events.contains(event) || store.has_seen_loaded(loaded, event).await?)
+            && (before.events.contains(event) || store.has_seen_loaded(loaded, event).await?)
         {
             return Ok(Err(ResumeOutcome::Seen(head())));
         }
@@ -122,15 +131,27 @@ impl Burst<'_> {
             return Ok(Ok(stimuli));
         }
         if let Some(stamp) = request.target.stamp()
-            && store.judge_loaded(loaded, stamp).await? == Verdict::Undecided
+            && self.is_ahead(stamp, before).await?
         {
-            let id = &request.instance_id;
-            // One that was committed since the load is there now.
-            if self.runtime.settled(self.tenant, id, stamp).await? != Verdict::Lost {
-                return Ok(Err(ResumeOutcome::NotYet));
-            }
+            return Ok(Err(ResumeOutcome::NotYet));
         }
         Ok(Err(self.nothing_to_do()?))
+    }
+
+    /// Whether the commit of a stamp may still happen, or has happened since the load.
+    async fn is_ahead(&self, stamp: &Stamp, before: &mut Before) -> Result<bool, RuntimeError> {
+        if let Some(is_ahead) = before.judged.get(stamp) {
+            return Ok(*is_ahead);
+        }
+        let (loaded, runtime) = (self.loaded()?, self.runtime);
+        let verdict = runtime.store().judge_loaded(loaded, stamp).await?;
+        let is_ahead = verdict == Verdict::Undecided
+            && runtime
+                .settled(self.tenant, loaded.instance_id(), stamp)
+                .await?
+                != Verdict::Lost;
+        before.judged.insert(*stamp, is_ahead);
+        Ok(is_ahead)
     }
 
     /// Steps by each stimulus. False: none of them changed anything.

@@ -57,13 +57,26 @@ impl Runtime {
         })
     }
 
-    /// Sets timers that lie outside the table, beside each other.
+    /// Sets timers that lie outside the table, beside each other. One that is refused is tried again by itself:
+    /// a commit with many would else hardly ever get through at a busy scheduler.
     pub(crate) async fn schedule_all(&self, timers: &[Timer]) -> Result<(), RuntimeError> {
-        let scheduler = &self.ports().scheduler;
         let most = self.config().deliveries_parallel_max;
-        let set = beside(timers, most, |timer| scheduler.schedule(timer)).await;
+        let set = beside(timers, most, |timer| Box::pin(self.schedule(timer))).await;
         let set: Result<Vec<()>, _> = set.into_iter().collect();
-        set.map(drop).map_err(RuntimeError::Scheduler)
+        set.map(drop)
+    }
+
+    async fn schedule(&self, timer: &Timer) -> Result<(), RuntimeError> {
+        let mut attempt = 1;
+        loop {
+            match self.ports().scheduler.schedule(timer).await {
+                Ok(()) => return Ok(()),
+                Err(cause) if !self.wait_after(attempt).await => {
+                    return Err(RuntimeError::Scheduler(cause));
+                }
+                Err(_) => attempt += 1,
+            }
+        }
     }
 
     /// Delivers messages beside each other; answers those that are left.

@@ -1,6 +1,6 @@
 //! Reaching the recipients of a stimulus, a page at a time.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use dormouse_store::Tenant;
 use dormouse_store::bookmark::BookmarkRow;
@@ -25,6 +25,10 @@ pub(crate) struct Delivery {
     pub(crate) outcome: StimulusOutcome,
     /// A trigger was published anew meanwhile.
     pub(crate) is_stale: bool,
+    /// A recipient of an earlier delivery that waits still.
+    pub(crate) waits: Option<String>,
+    /// A recipient that is about to open.
+    pub(crate) opens: Option<String>,
     /// Recipients that could not be reached now.
     pub(crate) failure: Option<RuntimeError>,
 }
@@ -34,6 +38,8 @@ enum Reached {
     Started(String),
     Resumed(String),
     Stale,
+    /// The commit of the rows by which it was found may still happen.
+    Opens(String),
     Nobody,
     Failed(RuntimeError),
 }
@@ -48,10 +54,10 @@ impl Runtime {
     ) -> Result<Delivery, RuntimeError> {
         let mut delivery = Delivery::default();
         let request = stimulus.waking(instance_id);
-        match self.reached(tenant, request, None).await {
+        match self.reached(tenant, request, &[]).await {
             Reached::Resumed(id) => delivery.outcome.resumed(id),
             Reached::Failed(error) => delivery.failure = Some(error),
-            Reached::Started(_) | Reached::Stale | Reached::Nobody => {}
+            Reached::Started(_) | Reached::Stale | Reached::Opens(_) | Reached::Nobody => {}
         }
         Ok(delivery)
     }
@@ -65,7 +71,7 @@ impl Runtime {
     ) -> Result<Delivery, RuntimeError> {
         let before = self.before(tenant, stimulus, &receivers.before).await?;
         let mut delivery = Delivery {
-            failure: before.failure,
+            waits: before.waits,
             ..Delivery::default()
         };
         before
@@ -136,14 +142,14 @@ impl Runtime {
         rows: Vec<BookmarkRow>,
         delivery: &mut Delivery,
     ) {
-        let mut instances = BTreeSet::new();
-        let firsts = rows
-            .into_iter()
-            .filter(|row| stimulus.is_for(row) && instances.insert(row.instance_id.clone()));
-        let firsts: Vec<_> = firsts.collect();
+        let mut instances: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for row in rows.into_iter().filter(|row| stimulus.is_for(row)) {
+            let of = instances.entry(row.instance_id.clone()).or_default();
+            of.push(row);
+        }
         let most = self.config().deliveries_parallel_max;
-        let reach = |row| Box::pin(self.reach_bookmark(tenant, stimulus, row)) as BoxFuture<'_, _>;
-        for reached in beside(&firsts, most, reach).await {
+        let reach = |of| Box::pin(self.reach_instance(tenant, stimulus, of)) as BoxFuture<'_, _>;
+        for reached in beside(&instances, most, reach).await {
             delivery.note(reached);
         }
     }
@@ -182,21 +188,21 @@ impl Runtime {
         }
     }
 
-    async fn reach_bookmark(
+    async fn reach_instance(
         &self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
-        row: &BookmarkRow,
+        (instance_id, rows): (&String, &Vec<BookmarkRow>),
     ) -> Reached {
-        self.reached(tenant, stimulus.waking_at(row), Some(row))
-            .await
+        let request = stimulus.waking_at(instance_id, rows);
+        self.reached(tenant, request, rows).await
     }
 
     async fn reached(
         &self,
         tenant: &Tenant,
         request: WakeRequest,
-        row: Option<&BookmarkRow>,
+        rows: &[BookmarkRow],
     ) -> Reached {
         let advanced = match self.advance(tenant, request).await {
             Ok(Advanced::Outcome(outcome)) => outcome,
@@ -208,20 +214,22 @@ impl Runtime {
         match advanced {
             ResumeOutcome::Resumed(report) => Reached::Resumed(report.instance.id.to_string()),
             ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id),
-            // One that opens soon looks for what is queued when it does.
-            ResumeOutcome::NotYet => Reached::Nobody,
+            // One that nobody has noted looks, when it opens, for what is queued.
+            ResumeOutcome::NotYet => match rows.first() {
+                Some(row) => Reached::Opens(row.instance_id.clone()),
+                None => Reached::Nobody,
+            },
             ResumeOutcome::BookmarkGone(_)
             | ResumeOutcome::Ended(_)
             | ResumeOutcome::Deleted
             | ResumeOutcome::NotFound => {
-                let Some(row) = row else {
-                    return Reached::Nobody;
-                };
                 // A row that leads nowhere was left by a lost commit or an interrupted clean-up.
-                match self.store().forget_bookmark(tenant, row).await {
-                    Ok(()) => Reached::Nobody,
-                    Err(error) => Reached::Failed(error.into()),
+                for row in rows {
+                    if let Err(error) = self.store().forget_bookmark(tenant, row).await {
+                        return Reached::Failed(error.into());
+                    }
                 }
+                Reached::Nobody
             }
         }
     }
@@ -233,6 +241,7 @@ impl Delivery {
             Reached::Started(id) => self.outcome.started(id),
             Reached::Resumed(id) => self.outcome.resumed(id),
             Reached::Stale => self.is_stale = true,
+            Reached::Opens(id) => self.opens = Some(id),
             Reached::Nobody => {}
             Reached::Failed(error) => self.failure = Some(error),
         }

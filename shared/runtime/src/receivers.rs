@@ -41,8 +41,8 @@ pub(crate) struct Receivers {
 pub(crate) struct Before {
     /// The instances that have had it.
     pub(crate) seen: Vec<String>,
-    /// One of them still waits: somebody may be handing it over right now.
-    pub(crate) failure: Option<RuntimeError>,
+    /// One of them that still waits: somebody may be handing it over right now.
+    pub(crate) waits: Option<String>,
 }
 
 impl Runtime {
@@ -119,12 +119,7 @@ impl Runtime {
             let at = (instance.as_str(), bookmark.as_str());
             match self.store().standing(tenant, at, &stimulus.id).await? {
                 Standing::Seen => before.seen.push(instance.clone()),
-                Standing::Waits => {
-                    before.failure = Some(RuntimeError::InProgress {
-                        instance_id: instance.clone(),
-                        until_ms: self.now().0,
-                    });
-                }
+                Standing::Waits => before.waits = Some(instance.clone()),
                 Standing::Away => {}
             }
         }

@@ -232,6 +232,11 @@ impl Runtime {
     /// Waits before the attempt after `attempt` (from 1) at a busy table. False: that was the last one.
     pub(crate) async fn back_off(&self, attempt: u32) -> bool {
         self.record(Metric::TableThrottled, 1);
+        self.wait_after(attempt).await
+    }
+
+    /// Waits before the attempt after `attempt` (from 1) at whatever failed. False: that was the last one.
+    pub(crate) async fn wait_after(&self, attempt: u32) -> bool {
         let backoff = Backoff::default();
         if attempt >= backoff.attempts_max {
             return false;

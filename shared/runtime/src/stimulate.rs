@@ -98,8 +98,20 @@ pub(crate) fn event_hash(name: &str) -> String {
     stimulus_hash(EVENT, &hashed(name))
 }
 
-/// How often triggers are looked for again because a publish came in between.
+/// How often recipients are looked for in all, because a publish or a commit came in between.
 const LOOKS_MAX: u32 = 5;
+
+/// The unit of the pauses between the looks at a recipient that is about to wait, in ms: each is twice the one before.
+const WAITS_MS: u64 = 5;
+
+/// What came of one look for recipients.
+enum Look {
+    Done(StimulusOutcome),
+    /// A trigger was published anew meanwhile.
+    Stale(StimulusOutcome),
+    /// This recipient could not be had and waits still: its bookmark was about to open, or somebody hands it over.
+    Waits(String),
+}
 
 impl Runtime {
     /// Delivers a stimulus. Only [`Self::publish_event`] promises that a crash does not lose it.
@@ -113,31 +125,65 @@ impl Runtime {
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
         self.refuse_while_paused()?;
-        let delivery = match &stimulus.instance_id {
-            Some(instance) => self.reach_only(tenant, stimulus, instance).await?,
-            None => {
-                let mut looks = 1;
-                loop {
-                    let receivers = match self.receivers(tenant, stimulus).await? {
-                        Found::Queued => return self.deliver_queued(tenant, stimulus).await,
-                        Found::Taken => return Ok(StimulusOutcome::default()),
-                        Found::Receivers(receivers) => receivers,
-                    };
-                    let delivery = self.reach_all(tenant, stimulus, receivers).await?;
-                    if !delivery.is_stale || looks == LOOKS_MAX {
-                        break delivery;
-                    }
+        // Where there is a queue, it brings the stimulus again.
+        let looks_max = match self.ports().queue {
+            Some(_) => 2,
+            None => LOOKS_MAX,
+        };
+        let mut looks = 1;
+        loop {
+            match self.stimulate_once(tenant, stimulus).await? {
+                Look::Done(outcome) => return Ok(outcome),
+                Look::Stale(outcome) if looks == LOOKS_MAX => return Ok(outcome),
+                Look::Waits(instance_id) if looks >= looks_max => {
+                    return Err(RuntimeError::InProgress {
+                        instance_id,
+                        until_ms: self.now().0,
+                    });
+                }
+                Look::Stale(_) => looks += 1,
+                Look::Waits(_) => {
+                    self.ports().clock.sleep(WAITS_MS << looks).await;
                     looks += 1;
                 }
             }
+        }
+    }
+
+    /// Looks for recipients and reaches them; where there are none, queues the stimulus.
+    async fn stimulate_once(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+    ) -> Result<Look, RuntimeError> {
+        let delivery = match &stimulus.instance_id {
+            Some(instance) => self.reach_only(tenant, stimulus, instance).await?,
+            None => match self.receivers(tenant, stimulus).await? {
+                Found::Queued => {
+                    let queued = self.deliver_queued(tenant, stimulus).await;
+                    return queued.map(Look::Done);
+                }
+                Found::Taken => return Ok(Look::Done(StimulusOutcome::default())),
+                Found::Receivers(receivers) => self.reach_all(tenant, stimulus, receivers).await?,
+            },
         };
+        if delivery.is_stale {
+            return Ok(Look::Stale(delivery.outcome));
+        }
         if let Some(failure) = delivery.failure {
             return Err(failure);
+        }
+        if let Some(instance) = delivery.waits {
+            return Ok(Look::Waits(instance));
         }
         let outcome = delivery.outcome;
         let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
         if outcome.reached > 0 || kept_ms <= 0 {
-            return Ok(outcome);
+            return Ok(Look::Done(outcome));
+        }
+        // It was noted as the recipient, so it must not be queued for others before it is known whether it opens.
+        if let Some(instance) = delivery.opens {
+            return Ok(Look::Waits(instance));
         }
         self.enqueue(tenant, stimulus, kept_ms).await
     }
@@ -162,7 +208,7 @@ impl Runtime {
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         kept_ms: i64,
-    ) -> Result<StimulusOutcome, RuntimeError> {
+    ) -> Result<Look, RuntimeError> {
         let queued = stimulus.queued(kept_ms, self.now())?;
         let store = self.store();
         let earlier = store.queue_stimulus(tenant, &queued, None).await?;
@@ -172,10 +218,10 @@ impl Runtime {
             if !before.seen.is_empty() {
                 let mut outcome = StimulusOutcome::default();
                 before.seen.into_iter().for_each(|id| outcome.resumed(id));
-                return Ok(outcome);
+                return Ok(Look::Done(outcome));
             }
-            if let Some(failure) = before.failure {
-                return Err(failure);
+            if let Some(instance) = before.waits {
+                return Ok(Look::Waits(instance));
             }
             // They had other reasons not to wait any more.
             store
@@ -183,7 +229,8 @@ impl Runtime {
                 .await?;
         }
         // A bookmark may have been opened since the look, by a commit that looked before this was queued.
-        self.deliver_queued(tenant, stimulus).await
+        let met = self.deliver_queued(tenant, stimulus).await;
+        met.map(Look::Done)
     }
 }
 
@@ -217,7 +264,7 @@ impl StimulusRequest {
             correlation_id: self.correlation_id.clone(),
             activity_instance_id: self.activity_instance_id.clone(),
             input: self.input.clone(),
-            stamp: None,
+            found: Vec::new(),
             is_first_only: false,
         };
         WakeRequest {
@@ -226,11 +273,12 @@ impl StimulusRequest {
         }
     }
 
-    /// The same for an instance that was found by a row.
-    pub(crate) fn waking_at(&self, row: &BookmarkRow) -> WakeRequest {
-        let mut request = self.waking(&row.instance_id);
+    /// The same for an instance that was found by rows.
+    pub(crate) fn waking_at(&self, instance_id: &str, rows: &[BookmarkRow]) -> WakeRequest {
+        let mut request = self.waking(instance_id);
         if let Target::Matching(matching) = &mut request.target {
-            matching.stamp = Some(row.stamp);
+            let found = rows.iter().map(|row| (row.bookmark_id.clone(), row.stamp));
+            matching.found = found.collect();
         }
         request
     }

@@ -33,8 +33,9 @@ pub(crate) struct Matching {
     pub(crate) activity_instance_id: Option<String>,
     /// What they receive.
     pub(crate) input: Map<String, Value>,
-    /// The commit of the row by which the instance was found.
-    pub(crate) stamp: Option<Stamp>,
+    /// The bookmarks by whose rows the instance was found, and the commits that opened them. Once all of them are gone
+    /// it is not one that the stimulus found, whatever it has opened since.
+    pub(crate) found: Vec<(String, Stamp)>,
     /// Only the first of them: a queued stimulus counts once.
     pub(crate) is_first_only: bool,
 }
@@ -45,7 +46,11 @@ impl Target {
         match self {
             Self::Instance(_) => None,
             Self::Bookmark { stamp, .. } => stamp.as_ref(),
-            Self::Matching(matching) => matching.stamp.as_ref(),
+            // If any of them may still happen, it is the last.
+            Self::Matching(matching) => {
+                let stamps = matching.found.iter().map(|(_, stamp)| stamp);
+                stamps.max_by_key(|stamp| (stamp.commit, stamp.fence))
+            }
         }
     }
 }
@@ -67,6 +72,7 @@ pub(crate) fn targeted(target: &Target, instance: &Instance, loaded: &Loaded) ->
             let is_open = is_it && instance.bookmark(&id.as_str().into()).is_some();
             is_open.then(|| stimulus.clone()).into_iter().collect()
         }
+        Target::Matching(matching) if !matching.finds(instance, loaded) => Vec::new(),
         Target::Matching(matching) => {
             let open = instance.bookmarks.iter();
             let fitting = open.filter(|bookmark| matching.fits(bookmark, instance, loaded));
@@ -85,6 +91,16 @@ pub(crate) fn targeted(target: &Target, instance: &Instance, loaded: &Loaded) ->
 }
 
 impl Matching {
+    /// Whether one of the bookmarks by which the instance was found is open still.
+    fn finds(&self, instance: &Instance, loaded: &Loaded) -> bool {
+        let is_open = |(id, stamp): &(String, Stamp)| {
+            let opened = loaded.bookmark(id);
+            opened.is_some_and(|open| open.attempt == stamp.attempt)
+                && instance.bookmark(&id.as_str().into()).is_some()
+        };
+        self.found.is_empty() || self.found.iter().any(is_open)
+    }
+
     fn fits(&self, bookmark: &Bookmark, instance: &Instance, loaded: &Loaded) -> bool {
         let id = bookmark.id.as_str();
         let Some(place) = loaded.bookmark(id).and_then(|open| open.place.as_ref()) else {
