@@ -68,9 +68,10 @@ async fn trigger(
         name,
         event_id: idempotency_key(&headers),
         // Elsa gives an event that comes with nothing an empty object.
-        payload: match request.input {
-            Value::Null => json!({}),
-            input => input,
+        payload: if request.input.is_null() {
+            json!({})
+        } else {
+            request.input
         },
         correlation_id: request.correlation_id,
         instance_id: request.workflow_instance_id,

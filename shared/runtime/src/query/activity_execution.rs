@@ -193,9 +193,10 @@ impl ActivityExecution {
         }
         match line.event {
             Event::Started => {
-                self.activity_state = match &line.data {
-                    Value::Null => Value::Object(Map::new()),
-                    state => state.clone(),
+                self.activity_state = if line.data.is_null() {
+                    Value::Object(Map::new())
+                } else {
+                    line.data.clone()
                 };
                 self.scheduled_by = line
                     .owner
