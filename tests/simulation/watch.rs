@@ -42,7 +42,17 @@ impl Watch {
             Some(Value::N(number)) => *number,
             _ => 0,
         };
-        let next = now.map_or_else(Head::default, |item| Head {
+        let id = &key.partition;
+        // Within the time of a run nothing may come back under the id, with a tombstone or without.
+        let was_there = self
+            .heads
+            .get(id)
+            .is_some_and(|before| before.is_tombstone || before.commit > 0);
+        let gone = || Head {
+            is_tombstone: was_there,
+            ..Head::default()
+        };
+        let next = now.map_or_else(gone, |item| Head {
             fence: number(item, "fe"),
             commit: number(item, "cn"),
             is_ended: item.attributes.contains_key("en"),
@@ -51,7 +61,6 @@ impl Watch {
             reopens: matches!(definition_of(item), Some(BROKEN | BROKEN_ALONE)),
             summary: item.attributes.get("su").cloned(),
         });
-        let id = &key.partition;
         if let Some(before) = self.heads.get(id) {
             let wrong = before.broken_by(&next, now.is_some());
             self.wrong.extend(wrong.map(|what| format!("{id}: {what}")));

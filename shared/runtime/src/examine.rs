@@ -258,7 +258,7 @@ impl Runtime {
                 }
                 let about = format!("{} of {}", occurrence.activity_id, occurrence.definition_id);
                 if examined.repairs {
-                    self.schedule_occurrence(tenant, occurrence).await?;
+                    self.set_occurrence_again(tenant, occurrence).await?;
                 }
                 report.add(Kind::TimerMissing, tenant, about, examined.repairs);
             }

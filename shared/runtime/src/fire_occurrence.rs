@@ -108,6 +108,26 @@ impl Runtime {
         Ok(true)
     }
 
+    /// Sets the timer of the occurrence at which a chain stands, for the one there was is lost. Where there is no chain it
+    /// begins with this occurrence.
+    pub(crate) async fn set_occurrence_again(
+        &self,
+        tenant: &Tenant,
+        first: Occurrence,
+    ) -> Result<(), RuntimeError> {
+        let standing = self
+            .store()
+            .standing_occurrence(&first.link(tenant)?)
+            .await?;
+        let Some(link) = standing else {
+            self.schedule_occurrence(tenant, first).await?;
+            return Ok(());
+        };
+        let lost: Occurrence =
+            serde_json::from_slice(&link.body).map_err(RuntimeError::format("occurrence"))?;
+        self.set_again(&lost.timer(tenant)).await
+    }
+
     /// Sets a timer that is part of no commit, or sets it again.
     pub(crate) async fn set_again(&self, timer: &Timer) -> Result<(), RuntimeError> {
         let scheduler = &self.ports().scheduler;

@@ -194,6 +194,20 @@ impl Store {
         Ok(())
     }
 
+    /// The occurrence at which the chain of a trigger's generation stands, whether it is scheduled or not. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn standing_occurrence(&self, of: &Link) -> Result<Option<Link>, StoreError> {
+        let item = self
+            .table()
+            .get(&of.key(self.config().outbox_shards)?)
+            .await?;
+        let link = item.as_ref().map(Link::from_item).transpose()?;
+        Ok(link.filter(|link| link.generation == of.generation))
+    }
+
     /// Ends a chain that stands at an occurrence: there is no next one. One write; nothing if it has moved on.
     ///
     /// # Errors
