@@ -56,7 +56,7 @@ fn furnish(server: &Server) {
     let text = |value: &str| json!({ "typeName": "String", "expression": { "type": "Literal", "value": value } });
     let model = json!({
         "definitionId": "order", "name": "Order",
-        "variables": [{ "id": "n", "name": "N", "typeName": "Int32", "value": "1" }],
+        "variables": [{ "id": "n", "name": "N", "typeName": "Int32", "value": "1", "storageDriverTypeName": "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core" }],
         "root": { "type": "Elsa.Sequence", "id": "all", "activities": [
             { "type": "Elsa.WriteLine", "id": "hello", "text": text("hello") },
             { "type": "Elsa.Event", "id": "go", "eventName": text("Go") },

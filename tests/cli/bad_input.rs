@@ -108,7 +108,7 @@ fn every_problem_of_a_definition_is_told_with_its_path() {
     let text = r#"{"definitionId": "bad", "root": {"type": "Elsa.Flowchart", "id": "f", "activities": [
         {"id": "a", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": "1 +"}}},
         {"id": "a", "type": "Acme.Unknown"},
-        {"id": "c", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}}
+        {"id": "c", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Python", "value": "1"}}}
     ], "connections": [{"source": {"activity": "a"}, "target": {"activity": "nowhere"}}]}}"#;
     fs::write(&path, text).unwrap();
     let path = path.to_str().unwrap();

@@ -14,8 +14,8 @@ fn a_cancelled_instance_drops_everything() {
     let branches = [event("A"), sequence([event("B"), line("Never")])];
     let mut it = scenario(parallel(branches).id("All"));
     it.start();
-    it.cancel()
-        .is(cancelled().journal("Ax Bx Sequence1x Allx Workflow1x cancelled"));
+    // As in Elsa, the journal of an instance that is cancelled as a whole says nothing of it.
+    it.cancel().is(cancelled().journal(""));
     assert!(it.instance().contexts.is_empty());
     assert!(it.instance().finished_at.is_some());
 }

@@ -70,7 +70,7 @@ fn a_dispatched_child_gives_its_output_to_a_parent_that_waits() {
     it.start().is(finished()
         .lines(&[r#"{"Out":"value"}"#])
         .effects(&["start child"])
-        .journal("Workflow1+ Sequence1+ Run+ Run~ Run> Run> Run- WriteLine1+ WriteLine1- Sequence1- Workflow1-"));
+        .journal("Workflow1+ Sequence1+ Run+ Run~ Run> Run- WriteLine1+ WriteLine1- Sequence1- Workflow1-"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use dormouse_engine::step::Environment;
 use dormouse_engine::validate::validate;
 use dormouse_tests::host::{BEGIN, Host};
 use dormouse_tests::primitives::{line, sequence, set, write};
-use dormouse_tests::{Workflow, activity, js, liquid, workflow};
+use dormouse_tests::{Scenario, Workflow, activity, finished, js, liquid, workflow};
 use serde_json::json;
 
 /// The problems, as `error|warning code path`.
@@ -27,12 +27,12 @@ fn a_good_definition_has_no_problems() {
 
 #[test]
 fn all_problems_are_told_at_once_with_their_paths() {
-    let cs = json!({ "typeName": "String", "expression": { "type": "CSharp", "value": "1" } });
+    let python = json!({ "typeName": "String", "expression": { "type": "Python", "value": "1" } });
     let root = sequence([
         line("Twice"),
         line("Twice"),
         activity("Acme.Odd").id("Odd"),
-        activity("Elsa.WriteLine").id("Sharp").set("text", cs),
+        activity("Elsa.WriteLine").id("Python").set("text", python),
         write(js("1 +")).id("Broken"),
         set("nowhere", "x").id("Set"),
         activity("Elsa.Cron")
@@ -49,7 +49,7 @@ fn all_problems_are_told_at_once_with_their_paths() {
             "error duplicateId root.activities[1]",
             "warning unknownActivity root.activities[2]",
             "error unsupportedLanguage root.activities[3].text",
-            "error expressionSyntax root.activities[4].text",
+            "warning expressionSyntax root.activities[4].text",
             "warning unknownVariable root.activities[5]",
             "error badCron root.activities[6].cronExpression",
         ]
@@ -83,11 +83,14 @@ fn a_connection_to_nothing_is_told() {
 }
 
 #[test]
-fn a_broken_template_is_told() {
-    assert_eq!(
-        problems(&workflow("liquid", write(liquid("{% if %}")))),
-        ["error expressionSyntax root.text"]
-    );
+fn a_broken_template_renders_what_is_wrong_with_it() {
+    let template = "{% if %}x{% endif %}";
+    let definition = workflow("liquid", write(liquid(template)));
+    assert!(problems(&definition).is_empty());
+    let said = format!("\nInvalid 'if' tag at (1:6)\nSource:\n{template}\n");
+    Scenario::of(&definition)
+        .start()
+        .is(finished().lines(&[&said]));
 }
 
 #[test]

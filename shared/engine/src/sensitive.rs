@@ -181,6 +181,7 @@ impl Instance {
     pub(crate) fn redact_remains(&mut self) {
         redact_map(&mut self.input);
         redact(&mut self.last_result);
+        self.variables.values_mut().for_each(redact);
         self.contexts.values_mut().for_each(redact_context);
         for incident in &mut self.incidents {
             redact_text(&mut incident.message);
@@ -194,6 +195,7 @@ impl Instance {
             redact_map(map);
         }
         redact(&mut self.last_result);
+        self.variables.values_mut().for_each(redact);
         self.contexts.values_mut().for_each(redact_context);
         for work in &mut self.queue {
             redact_locals(&mut work.locals);

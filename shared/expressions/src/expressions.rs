@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::javascript::JavaScript;
 use crate::liquid::Template;
 use crate::script::Program;
-use crate::{EvaluationError, Language, Library, Limits, Scope, Script};
+use crate::{EvaluationError, Kind, Language, Library, Limits, Scope, Script};
 
 /// Compiles and evaluates scripts. One per process; every thread may use it at the same time.
 #[derive(Debug, Clone)]
@@ -56,7 +56,9 @@ impl Expressions {
     /// too long or nested too deep to be read.
     pub fn compile(&self, language: Language, source: &str) -> Result<Script, EvaluationError> {
         let (limit, value) = match language {
-            Language::JavaScript => ("script_bytes_max", self.limits().script_bytes_max),
+            Language::JavaScript | Language::CSharp => {
+                ("script_bytes_max", self.limits().script_bytes_max)
+            }
             Language::Liquid => ("template_bytes_max", self.limits().template_bytes_max),
         };
         if source.len() > value {
@@ -67,7 +69,8 @@ impl Expressions {
         }
         let program = match language {
             Language::JavaScript => Program::JavaScript(self.javascript.compile(source)?),
-            Language::Liquid => Program::Liquid(Template::parse(source)?),
+            Language::Liquid => Program::Liquid(Template::new(source)?),
+            Language::CSharp => Program::CSharp(crate::csharp::Program::parse(source)?),
         };
         Ok(Script {
             language,
@@ -88,14 +91,53 @@ impl Expressions {
         script: &Script,
         scope: &mut dyn Scope,
     ) -> Result<Value, EvaluationError> {
-        match &*script.program {
-            Program::JavaScript(plan) => self.javascript.evaluate(plan, scope),
-            Program::Liquid(_) if script.source.trim().is_empty() => Ok(Value::Null),
-            Program::Liquid(template) => template
-                .render(scope, Budget::new(self.limits().clone()))
-                .map(Value::String),
-        }
+        self.evaluate_kind(script, scope)
+            .map(|evaluated| evaluated.value)
     }
+
+    /// Runs `script` over `scope`, and tells besides its value what it is where JSON cannot.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::evaluate`].
+    pub fn evaluate_kind(
+        &self,
+        script: &Script,
+        scope: &mut dyn Scope,
+    ) -> Result<Evaluated, EvaluationError> {
+        let (value, kind) = match &*script.program {
+            Program::JavaScript(plan) => self.javascript.evaluate(plan, scope)?,
+            Program::Liquid(_) if script.source.trim().is_empty() => (Value::Null, Kind::Plain),
+            Program::Liquid(template) => {
+                let text = template.render(scope, Budget::new(self.limits().clone()))?;
+                (Value::String(text), Kind::Plain)
+            }
+            Program::CSharp(program) => {
+                let outcome = program.evaluate(scope, self.limits())?;
+                return Ok(Evaluated {
+                    value: outcome.value,
+                    kind: outcome.kind,
+                    logged: Some(outcome.logged),
+                });
+            }
+        };
+        Ok(Evaluated {
+            value,
+            kind,
+            logged: None,
+        })
+    }
+}
+
+/// What a script gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The value.
+    pub value: Value,
+    /// What it is where JSON cannot say so.
+    pub kind: Kind,
+    /// The value as journals show it before it is converted; `None`: they show the converted one.
+    pub logged: Option<Value>,
 }
 
 impl Default for Expressions {

@@ -26,11 +26,20 @@ use serde_json::Value;
 pub(crate) use plan::Plan;
 use realm::Realm;
 
-use crate::{EvaluationError, Library, Limits, Scope};
+use crate::{EvaluationError, Kind, Library, Limits, Scope};
 
 thread_local! {
     /// The interpreters of this thread, by the evaluator they belong to; the last used is the last.
     static REALMS: RefCell<Vec<(u64, Realm)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Every number of a script is a double.
+fn kind_of(value: &Value) -> Kind {
+    if value.is_number() {
+        Kind::Double
+    } else {
+        Kind::Plain
+    }
 }
 
 /// How many evaluators a thread keeps an interpreter for.
@@ -47,6 +56,9 @@ pub(crate) struct JavaScript {
 impl JavaScript {
     /// Checks the syntax of a script and plans it.
     pub(crate) fn compile(&self, source: &str) -> Result<Plan, EvaluationError> {
+        // A first line that names an interpreter is a comment.
+        let commented = source.strip_prefix("#!").map(|rest| format!("//{rest}"));
+        let source = commented.as_deref().unwrap_or(source);
         self.with_realm(|realm| {
             let plan = Plan::new(source, realm);
             (plan, realm.current.budget.exceeded().is_none())
@@ -58,13 +70,14 @@ impl JavaScript {
         &self,
         plan: &Plan,
         scope: &mut dyn Scope,
-    ) -> Result<Value, EvaluationError> {
+    ) -> Result<(Value, Kind), EvaluationError> {
         if let Some(value) = plan
             .path
             .as_ref()
             .and_then(|path| path.read(scope, &self.limits))
         {
-            return Ok(value);
+            let kind = kind_of(&value);
+            return Ok((value, kind));
         }
         self.with_realm(|realm| {
             let outcome = evaluation::run(realm, plan, scope);

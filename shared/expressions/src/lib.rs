@@ -1,9 +1,10 @@
-//! JavaScript and Liquid over workflow data, within limits of work, memory, depth and output.
+//! JavaScript, Liquid and C# over workflow data, within limits of work, memory, depth and output.
 //!
 //! A script sees what its [`Scope`] shows it and nothing else: no clock, no randomness, no files, no network
 //! but what the scope hands in. The same script over the same scope gives the same value, always.
 
 mod budget;
+mod csharp;
 mod cut;
 mod dotnet;
 mod error;
@@ -17,9 +18,10 @@ mod scope;
 mod script;
 
 pub use cut::Cut;
+pub use dotnet::{date_time_text, json_text, number_text};
 pub use error::EvaluationError;
-pub use expressions::Expressions;
+pub use expressions::{Evaluated, Expressions};
 pub use library::Library;
 pub use limits::Limits;
-pub use scope::{Identity, Scope};
+pub use scope::{Identity, Kind, Scope};
 pub use script::{Language, Script};

@@ -1,11 +1,11 @@
 //! Liquid as Elsa's expressions use it: Fluid's language over the workflow's variables and inputs.
 //!
 //! An interpreter of our own: it reads values where they are, counts its work like JavaScript's, and a name
-//! that is missing is nil and no error. A template that cannot be parsed is refused when it is compiled; Elsa
-//! would render the error's text.
+//! that is missing is nil and no error. A template that cannot be parsed renders the error's text.
 
 mod chunk;
 mod comparison;
+mod diagnosis;
 mod expression;
 mod filter;
 mod global;

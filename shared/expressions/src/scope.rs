@@ -21,6 +21,24 @@ pub struct Identity {
     pub name: Option<String>,
 }
 
+/// How a value looks to a script, beyond what JSON can say of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// As its JSON.
+    #[default]
+    Plain,
+    /// A number that is a double even where it is whole.
+    Double,
+    /// ISO 8601 text that is a date.
+    DateTime,
+    /// Text in .NET's constant format that is a length of time.
+    TimeSpan,
+    /// Text that is a GUID.
+    Guid,
+    /// Base64 text that is bytes.
+    Bytes,
+}
+
 /// What a script sees and may change. Implemented by the engine over the running activity.
 pub trait Scope {
     /// Ids, correlation id and name of the instance.
@@ -31,6 +49,19 @@ pub trait Scope {
     fn set_name(&mut self, name: Option<String>);
     /// The variable of that exact name nearest to the running activity; `None`: there is no such variable.
     fn variable(&self, name: &str) -> Option<Value>;
+    /// How the variable of that name looks to scripts.
+    fn variable_kind(&self, _name: &str) -> Kind {
+        Kind::Plain
+    }
+    /// .NET's name of the type of the variable of that name, as far as numbers and dictionaries need it: `Int64`,
+    /// `Double`, `Decimal`, `DateTimeOffset`, `Dictionary`, `Object` for what has no members; empty for all else.
+    fn variable_type(&self, _name: &str) -> &'static str {
+        ""
+    }
+    /// How the input of that name looks to scripts.
+    fn input_kind(&self, _name: &str) -> Kind {
+        Kind::Plain
+    }
     /// Names of all variables in scope, nearest first.
     fn variable_names(&self) -> Vec<String>;
     /// Sets a variable, or makes a dynamic one on the nearest container.

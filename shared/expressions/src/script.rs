@@ -12,6 +12,8 @@ pub enum Language {
     JavaScript,
     /// Liquid as Elsa's expressions use it.
     Liquid,
+    /// A safe subset of C#.
+    CSharp,
 }
 
 /// A checked script, ready to run on any thread. Cheap to clone (an `Arc` inside).
@@ -29,4 +31,5 @@ pub struct Script {
 pub(crate) enum Program {
     JavaScript(Plan),
     Liquid(Template),
+    CSharp(crate::csharp::Program),
 }

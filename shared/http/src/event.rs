@@ -67,7 +67,12 @@ async fn trigger(
     let event = EventRequest {
         name,
         event_id: idempotency_key(&headers),
-        payload: request.input,
+        // Elsa gives an event that comes with nothing an empty object.
+        payload: if request.input.is_null() {
+            json!({})
+        } else {
+            request.input
+        },
         correlation_id: request.correlation_id,
         instance_id: request.workflow_instance_id,
         activity_instance_id: request.activity_instance_id,

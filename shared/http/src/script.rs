@@ -84,13 +84,20 @@ fn type_of(data_type: &DataType) -> &'static str {
         DataType::String
         | DataType::Guid
         | DataType::DateTime
+        | DataType::DateTimeOffset
         | DataType::TimeSpan
         | DataType::Bytes => "string",
         DataType::Boolean => "boolean",
-        DataType::Integer | DataType::Number => "number",
+        DataType::Byte
+        | DataType::Short
+        | DataType::Integer
+        | DataType::Long
+        | DataType::Single
+        | DataType::Number
+        | DataType::Decimal => "number",
         DataType::List(_) => "any[]",
         DataType::Map => "{ [name: string]: any }",
-        DataType::Object | DataType::Json => "any",
+        DataType::Object | DataType::Json | DataType::Node => "any",
     }
 }
 

@@ -243,13 +243,19 @@ fn input(name: &str, type_name: &str, description: &str) -> InputDescriptor {
         ui_hint: match data_type {
             DataType::Boolean => "checkbox",
             DataType::List(_) => "multitext",
-            DataType::Map | DataType::Json => "json-editor",
+            DataType::Map | DataType::Json | DataType::Node => "json-editor",
             DataType::Object
             | DataType::String
+            | DataType::Byte
+            | DataType::Short
             | DataType::Integer
+            | DataType::Long
+            | DataType::Single
             | DataType::Number
+            | DataType::Decimal
             | DataType::Guid
             | DataType::DateTime
+            | DataType::DateTimeOffset
             | DataType::TimeSpan
             | DataType::Bytes => "singleline",
         },

@@ -84,6 +84,7 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
             super::publish_event::built_in(),
             super::read_line::built_in(),
             super::run_javascript::built_in(),
+            super::run_javascript::csharp(),
             super::run_task::built_in(),
             super::send_http_request::built_in(),
             super::sequence::built_in(),

@@ -1,5 +1,6 @@
-//! `Elsa.RunJavaScript`: runs a script, which may choose the outcomes.
+//! `Elsa.RunJavaScript` and `Elsa.RunCSharp`: run a script, which may choose the outcomes.
 
+use dormouse_expressions::Language;
 use serde_json::{Value, json};
 
 use super::{Activity, BuiltIn, Descriptor};
@@ -9,7 +10,8 @@ use crate::graph::{Builder, Expression};
 use crate::step::{Cx, Fault, Outcomes, Then};
 
 #[derive(Debug)]
-struct RunJavaScript {
+struct RunScript {
+    language: Language,
     /// The script, compiled once; `None` where it is only known when the activity runs.
     script: Option<Expression>,
 }
@@ -33,26 +35,54 @@ pub(crate) fn built_in() -> BuiltIn {
             .hint("dynamic-outcomes")
             .output("result", "Object", "What the script returned."),
         build: |builder, _| {
-            Box::new(RunJavaScript {
-                script: compile(builder),
+            Box::new(RunScript {
+                language: Language::JavaScript,
+                script: compile(builder, "JavaScript"),
             })
         },
     }
 }
 
-fn compile(builder: &mut Builder<'_>) -> Option<Expression> {
+pub(crate) fn csharp() -> BuiltIn {
+    BuiltIn {
+        descriptor: Descriptor::new("Elsa.RunCSharp", "Scripting", "Runs a script.")
+            .titled("Run C#")
+            .input(
+                "script",
+                "String",
+                "The script, in the safe subset of C#. `Outcome.Set` chooses the outcomes.",
+            )
+            .default_value("")
+            .hint("code-editor")
+            .input(
+                "possibleOutcomes",
+                "String[]",
+                "The outcomes the script may choose, for the designer.",
+            )
+            .hint("dynamic-outcomes")
+            .output("result", "Object", "What the script returned."),
+        build: |builder, _| {
+            Box::new(RunScript {
+                language: Language::CSharp,
+                script: compile(builder, "CSharp"),
+            })
+        },
+    }
+}
+
+fn compile(builder: &mut Builder<'_>, language: &str) -> Option<Expression> {
     let source = builder
         .literal("script")
         .and_then(Value::as_str)?
         .to_owned();
-    let json = json!({ "type": "JavaScript", "value": source });
+    let json = json!({ "type": language, "value": source });
     let depth = builder.enter("script");
     let script = builder.expression(Fields::of(&json), &DataType::Object);
     builder.leave(depth);
     script
 }
 
-impl Activity for RunJavaScript {
+impl Activity for RunScript {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let result = match &self.script {
             Some(script) => cx.evaluate(script, &DataType::Object)?,
@@ -60,7 +90,7 @@ impl Activity for RunJavaScript {
                 .text("script")?
                 .filter(|source| !source.trim().is_empty())
             {
-                Some(source) => cx.run_script(&source)?,
+                Some(source) => cx.run_script(self.language, &source)?,
                 None => Value::Null,
             },
         };
@@ -129,7 +159,7 @@ mod tests {
             (problem.code, problem.path.as_str()),
             ("expressionSyntax", "root.activities[0].script")
         );
-        assert!(problem.is_error);
+        assert!(!problem.is_error);
         assert_eq!(scenario.sub_status(), SubStatus::Faulted);
         let thrown = run(literal("throw new Error('that went south')"));
         assert!(thrown.incidents()[0].contains("that went south"));

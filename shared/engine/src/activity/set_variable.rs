@@ -38,7 +38,7 @@ impl Activity for SetVariable {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let value = cx.input("value")?;
         let id = self.variable.as_deref().unwrap_or_default();
-        if cx.set_variable(id, value) {
+        if cx.set_variable(id, value)? {
             Ok(Then::DONE)
         } else {
             Err(Fault::new(

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Activity, ActivityKind, BuiltIn, Descriptor, Listening};
+use crate::definition::data_type::DataType;
 use crate::schedule::Recurrence;
 use crate::schedule::zone::{parse_in, zone};
 use crate::step::{Cx, Fault, Then};
@@ -23,6 +24,8 @@ pub(crate) fn built_in() -> BuiltIn {
         )
         .kind(ActivityKind::Trigger)
         .input("dateTime", "DateTimeOffset", "The instant.")
+        // Without an offset of its own it is meant in the zone, so none may be added to it.
+        .with(|input| input.data_type = DataType::DateTime)
         .hint("datetime-picker")
         .input(
             "timeZone",

@@ -1,9 +1,13 @@
 //! Elsa's lenient conversion of a value to a declared type.
+//!
+//! What has no reading as a number, truth value, time or id becomes the type's default, as in Elsa outside of its
+//! strict mode. An error is what Elsa throws for: a number out of range, or text that is no JSON of the type.
 
+use dormouse_expressions::{Kind, date_time_text, json_text, number_text as double_text};
 use serde_json::{Number, Value};
 
 use super::data_type::DataType;
-use crate::time::{Timestamp, format_duration, parse_duration_ms};
+use super::date::{date_time, offset_of, time_span};
 
 /// A value could not be read as the type that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,33 +20,47 @@ pub struct ConversionError {
 }
 
 /// Converts a value: numbers, truth values, times and JSON are read from text; a blank text is null for anything
-/// but text; a single value becomes a list of one where a list is wanted, and the other way round.
+/// but text; text without a reading is the type's default.
 ///
 /// # Errors
 ///
-/// [`ConversionError`] where the value has no reading as the type. Elsa then takes the type's default; the caller decides.
+/// [`ConversionError`] where Elsa throws: the number is out of range, or the text is no JSON of the type.
 pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError> {
-    if value.is_null() {
+    if value.is_null() || matches!(wanted, DataType::Object) {
         return Ok(value);
     }
-    if let (Value::String(text), false) = (
-        &value,
-        matches!(wanted, DataType::String | DataType::Object),
-    ) && text.trim().is_empty()
+    if let (Value::String(text), false) = (&value, matches!(wanted, DataType::String))
+        && text.trim().is_empty()
     {
         return Ok(Value::Null);
     }
     match wanted {
         DataType::Object => Ok(value),
         DataType::String => Ok(Value::String(text_of(value))),
-        DataType::Boolean => boolean(value),
-        DataType::Integer => integer(value),
-        DataType::Number => number(value),
-        DataType::Guid => scalar_text(value, "Guid"),
-        DataType::DateTime => date_time(value),
-        DataType::TimeSpan => time_span(value),
-        DataType::Bytes => scalar_text(value, "ByteArray"),
-        DataType::Json => Ok(parsed(value)),
+        DataType::Boolean => Ok(boolean(&value)),
+        DataType::Byte => integer(&value, 0, 255),
+        DataType::Short => integer(&value, i64::from(i16::MIN), i64::from(i16::MAX)),
+        DataType::Integer => integer(&value, i64::from(i32::MIN), i64::from(i32::MAX)),
+        DataType::Long => integer(&value, i64::MIN, i64::MAX),
+        DataType::Single | DataType::Number => Ok(number(value)),
+        DataType::Decimal => no_json(&value, "Decimal").map(|()| number(value)),
+        DataType::Guid => no_json(&value, "Guid").map(|()| guid(value)),
+        DataType::DateTime => {
+            no_json(&value, "DateTime").map(|()| date_time(&value, "0001-01-01T00:00:00"))
+        }
+        DataType::DateTimeOffset => no_json(&value, "DateTimeOffset")
+            .map(|()| offset_of(&date_time(&value, "0001-01-01T00:00:00+00:00"))),
+        DataType::TimeSpan => no_json(&value, "TimeSpan").map(|()| time_span(&value)),
+        DataType::Bytes => Ok(match value {
+            Value::String(_) => value,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => Value::Null,
+        }),
+        DataType::Json => json_object(value),
+        DataType::Node => json_node(value),
         DataType::Map => match parsed(value) {
             map @ Value::Object(_) => Ok(map),
             other @ (Value::Null
@@ -55,6 +73,36 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
     }
 }
 
+/// Converts what a script gave. Its numbers are doubles and its dates are dates, which decides their text.
+///
+/// # Errors
+///
+/// As [`convert`].
+pub fn convert_kind(value: Value, kind: Kind, wanted: &DataType) -> Result<Value, ConversionError> {
+    match (kind, wanted) {
+        (Kind::DateTime, DataType::String) => Ok(Value::String(
+            value.as_str().map(date_time_text).unwrap_or_default(),
+        )),
+        (Kind::DateTime, DataType::List(_)) => Ok(Value::Null),
+        (Kind::Bytes, DataType::String) if value.is_string() => {
+            Ok(Value::String("Byte[] Array".into()))
+        }
+        (Kind::Double, DataType::String) => Ok(Value::String(
+            value.as_f64().map(script_number).unwrap_or_default(),
+        )),
+        _ => convert(value, wanted),
+    }
+}
+
+/// A number of a script as text: whole ones are 64-bit integers as far as these reach.
+#[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+fn script_number(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 9.2e18 && number.to_bits() != (-0.0_f64).to_bits() {
+        return (number as i64).to_string();
+    }
+    double_text(number)
+}
+
 /// A value as text: text as it is, everything else as JSON.
 #[must_use]
 pub fn text_of(value: Value) -> String {
@@ -63,16 +111,11 @@ pub fn text_of(value: Value) -> String {
         Value::Null => String::new(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::Number(n) => number_text(&n),
-        other @ (Value::Array(_) | Value::Object(_)) => other.to_string(),
-    }
-}
-
-/// A number as .NET prints it: without a trailing `.0`.
-fn number_text(n: &Number) -> String {
-    match n.as_f64() {
-        Some(f) if n.is_f64() && f.fract() == 0.0 && f.abs() < 1e15 => format!("{f:.0}"),
-        Some(_) | None => n.to_string(),
+        Value::Number(n) => match n.as_f64() {
+            Some(f) if n.is_f64() => double_text(f),
+            Some(_) | None => n.to_string(),
+        },
+        other @ (Value::Array(_) | Value::Object(_)) => json_text(&other, false),
     }
 }
 
@@ -83,94 +126,86 @@ fn failure(value: &Value, wanted: &'static str) -> ConversionError {
     }
 }
 
-fn boolean(value: Value) -> Result<Value, ConversionError> {
-    match &value {
-        Value::Bool(_) => Ok(value),
-        Value::String(s) => match s.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" => Ok(Value::Bool(true)),
-            "false" | "0" => Ok(Value::Bool(false)),
-            _ => Err(failure(&value, "Boolean")),
-        },
-        Value::Number(n) => Ok(Value::Bool(n.as_f64() != Some(0.0))),
-        Value::Null | Value::Array(_) | Value::Object(_) => Err(failure(&value, "Boolean")),
+/// Elsa reads text that begins like JSON as JSON of the type, whatever the type; none of these has any.
+fn no_json(value: &Value, wanted: &'static str) -> Result<(), ConversionError> {
+    match value.as_str() {
+        Some(text) if text.trim_start().starts_with(['{', '[']) => Err(failure(value, wanted)),
+        Some(_) | None => Ok(()),
     }
 }
 
-fn integer(value: Value) -> Result<Value, ConversionError> {
-    let found = match &value {
-        Value::Number(n) => n.as_i64().or_else(|| n.as_f64().and_then(whole)),
-        Value::String(s) => s
-            .trim()
-            .parse::<i64>()
-            .ok()
-            .or_else(|| s.trim().parse().ok().and_then(whole)),
-        Value::Bool(b) => Some(i64::from(*b)),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+fn boolean(value: &Value) -> Value {
+    Value::Bool(match value {
+        Value::Bool(flag) => *flag,
+        Value::String(s) => s.trim().eq_ignore_ascii_case("true"),
+        Value::Number(n) => n.as_f64() != Some(0.0),
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    })
+}
+
+fn integer(value: &Value, min: i64, max: i64) -> Result<Value, ConversionError> {
+    let out_of_range = || failure(value, "whole number in the range of its type");
+    let found = match value {
+        Value::Number(n) => match n.as_i64() {
+            Some(whole) => whole,
+            None => n.as_f64().and_then(whole).ok_or_else(out_of_range)?,
+        },
+        Value::String(s) => match s.trim().parse::<i128>() {
+            Ok(n) => i64::try_from(n).map_err(|_| out_of_range())?,
+            Err(_) => 0,
+        },
+        Value::Bool(b) => i64::from(*b),
+        Value::Null | Value::Array(_) | Value::Object(_) => 0,
     };
-    found
-        .map(Value::from)
-        .ok_or_else(|| failure(&value, "whole number"))
+    if (min..=max).contains(&found) {
+        Ok(Value::from(found))
+    } else {
+        Err(out_of_range())
+    }
 }
 
 /// The nearest whole number, halves to even, as .NET converts.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn whole(f: f64) -> Option<i64> {
-    (f.is_finite() && f.abs() < 9.0e18).then(|| f.round_ties_even() as i64)
+    (f.is_finite() && f.abs() < 9.2e18).then(|| f.round_ties_even() as i64)
 }
 
-fn number(value: Value) -> Result<Value, ConversionError> {
+fn number(value: Value) -> Value {
     match &value {
-        Value::Number(_) => Ok(value),
+        Value::Number(_) => value,
         Value::String(s) => {
             let s = s.trim();
             if let Ok(n) = s.parse::<i64>() {
-                return Ok(Value::from(n));
+                return Value::from(n);
             }
-            s.parse::<f64>()
-                .ok()
-                .and_then(Number::from_f64)
-                .map(Value::Number)
-                .ok_or_else(|| failure(&value, "number"))
+            let found = s.parse::<f64>().ok().and_then(Number::from_f64);
+            found.map_or_else(|| Value::from(0), Value::Number)
         }
-        Value::Bool(b) => Ok(Value::from(i64::from(*b))),
-        Value::Null | Value::Array(_) | Value::Object(_) => Err(failure(&value, "number")),
+        Value::Bool(b) => Value::from(i64::from(*b)),
+        Value::Null | Value::Array(_) | Value::Object(_) => Value::from(0),
     }
 }
 
-fn scalar_text(value: Value, wanted: &'static str) -> Result<Value, ConversionError> {
-    match value {
-        Value::String(_) => Ok(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Err(failure(&value, wanted))
-        }
-    }
-}
-
-fn date_time(value: Value) -> Result<Value, ConversionError> {
-    match &value {
-        Value::String(s) => match Timestamp::parse(s) {
-            Some(_) => Ok(value),
-            None => Err(failure(&value, "DateTime")),
-        },
-        Value::Number(n) => match n.as_i64() {
-            Some(ms) => Ok(Value::String(Timestamp(ms).to_string())),
-            None => Err(failure(&value, "DateTime")),
-        },
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            Err(failure(&value, "DateTime"))
-        }
-    }
-}
-
-fn time_span(value: Value) -> Result<Value, ConversionError> {
-    let ms = match &value {
-        Value::String(s) => parse_duration_ms(s),
-        // A script's number is milliseconds, as in JavaScript.
-        Value::Number(n) => n.as_f64().and_then(whole),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    };
-    ms.map(|ms| Value::String(format_duration(ms)))
-        .ok_or_else(|| failure(&value, "TimeSpan"))
+fn guid(value: Value) -> Value {
+    let digits = value.as_str().map(|text| {
+        text.chars()
+            .filter(|c| !matches!(c, '-' | '{' | '}' | '(' | ')'))
+            .collect::<String>()
+            .to_ascii_lowercase()
+    });
+    let digits = digits.filter(|d| d.len() == 32 && d.bytes().all(|b| b.is_ascii_hexdigit()));
+    let digits = digits.unwrap_or_else(|| "0".repeat(32));
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    Value::String(
+        [
+            part(0, 8),
+            part(8, 12),
+            part(12, 16),
+            part(16, 20),
+            part(20, 32),
+        ]
+        .join("-"),
+    )
 }
 
 /// Text that looks like JSON, parsed; anything else as it is.
@@ -188,19 +223,51 @@ fn parsed(value: Value) -> Value {
     }
 }
 
-fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
+fn json_object(value: Value) -> Result<Value, ConversionError> {
+    let is_text = value.is_string();
     match parsed(value) {
-        Value::Array(items) => items
-            .into_iter()
-            .map(|item| convert(item, of))
-            .collect::<Result<_, _>>()
-            .map(Value::Array),
-        single @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Object(_)) => Ok(Value::Array(vec![convert(single, of)?])),
+        object @ Value::Object(_) => Ok(object),
+        other @ Value::Array(_) if is_text => Err(failure(&other, "JSON object")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Ok(Value::Null)
+        }
     }
+}
+
+fn json_node(value: Value) -> Result<Value, ConversionError> {
+    match parsed(value) {
+        node @ (Value::Object(_) | Value::Array(_)) => Ok(node),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(Value::Null),
+    }
+}
+
+/// A list of values of a type. A text that is no JSON is a list of its characters: .NET takes it for one.
+fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
+    let items = match parsed(value) {
+        Value::Array(items) => items,
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            return Err(failure(&Value::String(text), "list"));
+        }
+        Value::String(text) if matches!(of, DataType::String) => vec![Value::String(text)],
+        Value::String(text) => {
+            let is_number = matches!(
+                of,
+                DataType::Byte | DataType::Short | DataType::Integer | DataType::Long
+            );
+            let character = |c: char| {
+                if is_number {
+                    Value::from(u32::from(c))
+                } else {
+                    Value::String(c.to_string())
+                }
+            };
+            text.chars().map(character).collect()
+        }
+        object @ Value::Object(_) => return Err(failure(&object, "list")),
+        Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(Value::Null),
+    };
+    let items = items.into_iter().map(|item| convert(item, of));
+    items.collect::<Result<_, _>>().map(Value::Array)
 }
 
 #[cfg(test)]
@@ -211,15 +278,69 @@ mod tests {
 
     #[test]
     fn text_is_read_as_what_is_wanted() {
-        assert_eq!(convert(json!("true"), &DataType::Boolean), Ok(json!(true)));
-        assert_eq!(convert(json!("42"), &DataType::Integer), Ok(json!(42)));
-        assert_eq!(convert(json!("1.5"), &DataType::Number), Ok(json!(1.5)));
-        assert_eq!(
-            convert(json!("[1,2]"), &DataType::List(Box::new(DataType::Integer))),
-            Ok(json!([1, 2]))
-        );
-        assert_eq!(convert(json!(" "), &DataType::Integer), Ok(json!(null)));
-        assert_eq!(convert(json!(3.0), &DataType::String), Ok(json!("3")));
-        assert!(convert(json!("many"), &DataType::Integer).is_err());
+        let list = DataType::List(Box::new(DataType::Integer));
+        let cases = [
+            (json!("true"), DataType::Boolean, json!(true)),
+            (json!(2.5), DataType::Integer, json!(2)),
+            (json!("[1,2]"), list.clone(), json!([1, 2])),
+            (json!(1e21), DataType::String, json!("1E+21")),
+            (json!(5), list, json!(null)),
+            (
+                json!("2024-02-03"),
+                DataType::DateTime,
+                json!("2024-02-03T00:00:00"),
+            ),
+            (
+                json!("02/03/2024 04:05"),
+                DataType::DateTime,
+                json!("2024-02-03T04:05:00"),
+            ),
+            (
+                json!("2024-02-03"),
+                DataType::DateTimeOffset,
+                json!("2024-02-03T00:00:00+00:00"),
+            ),
+            (json!("5"), DataType::TimeSpan, json!("5.00:00:00")),
+        ];
+        for (value, wanted, expected) in cases {
+            assert_eq!(
+                convert(value.clone(), &wanted),
+                Ok(expected),
+                "{value} {wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_has_no_reading_is_the_default() {
+        let cases = [
+            (json!("many"), DataType::Integer, json!(0)),
+            (json!("yes"), DataType::Boolean, json!(false)),
+            (json!({ "a": 1 }), DataType::Number, json!(0)),
+            (
+                json!("nope"),
+                DataType::DateTime,
+                json!("0001-01-01T00:00:00"),
+            ),
+            (json!(5), DataType::TimeSpan, json!("00:00:00")),
+            (
+                json!("x"),
+                DataType::Guid,
+                json!("00000000-0000-0000-0000-000000000000"),
+            ),
+        ];
+        for (value, wanted, expected) in cases {
+            assert_eq!(
+                convert(value.clone(), &wanted),
+                Ok(expected),
+                "{value} {wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn out_of_range_and_json_of_another_type_are_errors() {
+        assert!(convert(json!("3000000000"), &DataType::Integer).is_err());
+        assert!(convert(json!(5), &DataType::Map).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! The types of inputs, outputs and variables, and the aliases Elsa's files use for them.
 
+use dormouse_expressions::Kind;
 use serde::{Deserialize, Serialize};
 
 /// What a value should be. Types we have no use for are `Object`: the value passes as it is.
@@ -11,20 +12,34 @@ pub enum DataType {
     String,
     /// True or false.
     Boolean,
-    /// A whole number.
+    /// A whole number of 8 bits without a sign.
+    Byte,
+    /// A whole number of 16 bits.
+    Short,
+    /// A whole number of 32 bits.
     Integer,
+    /// A whole number of 64 bits.
+    Long,
+    /// A number of single precision.
+    Single,
     /// A number.
     Number,
+    /// A decimal number.
+    Decimal,
     /// Text of a GUID.
     Guid,
     /// ISO 8601 text.
     DateTime,
+    /// ISO 8601 text with an offset.
+    DateTimeOffset,
     /// Text in .NET's constant format.
     TimeSpan,
     /// Base64 text.
     Bytes,
-    /// Parsed JSON.
+    /// A JSON object (.NET's `ExpandoObject`).
     Json,
+    /// Any parsed JSON (`JsonNode`, `JsonElement`).
+    Node,
     /// Values by name.
     Map,
     /// A list of values of one type.
@@ -70,15 +85,20 @@ impl DataType {
             "string" | "uri" | "httpstatuscode" | "flowjoinmode" | "logpersistencemode"
             | "type" => Self::String,
             "boolean" | "bool" => Self::Boolean,
-            "int16" | "int32" | "int64" | "int" | "long" | "short" | "byte" | "uint32"
-            | "uint64" => Self::Integer,
-            "single" | "double" | "decimal" | "float" => Self::Number,
+            "byte" => Self::Byte,
+            "int16" | "short" => Self::Short,
+            "int32" | "int" => Self::Integer,
+            "int64" | "long" | "uint32" | "uint64" => Self::Long,
+            "single" | "float" => Self::Single,
+            "double" => Self::Number,
+            "decimal" => Self::Decimal,
             "guid" => Self::Guid,
-            "datetime" | "datetimeoffset" | "dateonly" => Self::DateTime,
+            "datetime" => Self::DateTime,
+            "datetimeoffset" => Self::DateTimeOffset,
             "timespan" => Self::TimeSpan,
             "bytearray" | "stream" => Self::Bytes,
-            "json" | "jsonelement" | "jsonnode" | "jsonobject" | "jsonarray" | "jobject"
-            | "jarray" | "expandoobject" => Self::Json,
+            "json" | "jsonobject" | "jobject" => Self::Json,
+            "jsonelement" | "jsonnode" | "jsonarray" | "jarray" => Self::Node,
             "stringdictionary"
             | "objectdictionary"
             | "stringmap"
@@ -88,6 +108,54 @@ impl DataType {
             | "variablesdictionary" => Self::Map,
             _ => return None,
         })
+    }
+
+    /// What C# scripts need to know of the type; see `Scope::variable_type`.
+    pub(crate) fn script_type(&self) -> &'static str {
+        match self {
+            Self::Long => "Int64",
+            Self::Single | Self::Number => "Double",
+            Self::Decimal => "Decimal",
+            Self::DateTimeOffset => "DateTimeOffset",
+            Self::Map => "Dictionary",
+            Self::Object | Self::Json => "Object",
+            Self::String
+            | Self::Boolean
+            | Self::Byte
+            | Self::Short
+            | Self::Integer
+            | Self::Guid
+            | Self::DateTime
+            | Self::TimeSpan
+            | Self::Bytes
+            | Self::Node
+            | Self::List(_) => "",
+        }
+    }
+
+    /// How scripts see values of the type.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::DateTime | Self::DateTimeOffset => Kind::DateTime,
+            Self::TimeSpan => Kind::TimeSpan,
+            Self::Guid => Kind::Guid,
+            Self::Bytes => Kind::Bytes,
+            Self::Object
+            | Self::String
+            | Self::Boolean
+            | Self::Byte
+            | Self::Short
+            | Self::Integer
+            | Self::Long
+            | Self::Single
+            | Self::Number
+            | Self::Decimal
+            | Self::Json
+            | Self::Node
+            | Self::Map
+            | Self::List(_) => Kind::Plain,
+        }
     }
 
     /// The type with `isArray` applied.

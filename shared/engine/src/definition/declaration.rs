@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::convert::convert;
 use super::data_type::DataType;
 use super::fields::Fields;
+use crate::time::Timestamp;
 
 /// Where a variable's value lives while the instance waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,52 +44,69 @@ pub struct Variable {
     pub storage: Storage,
 }
 
-/// Reads the `variables` of a workflow or container whose activity id is `owner`. A variable of a type nobody
-/// knows is kept as `Object`: Elsa drops it, but a definition that works is better than one that does not.
+/// Reads the `variables` of a workflow or container whose activity id is `owner`. A variable of a type that is not
+/// known is left out, as in Elsa.
 #[must_use]
 pub fn variables(fields: Fields<'_>, owner: &str) -> Vec<Variable> {
     fields
         .list("variables")
         .into_iter()
         .enumerate()
-        .map(|(index, json)| variable(Fields::of(json), owner, index + 1))
+        .filter_map(|(index, json)| variable(Fields::of(json), owner, index + 1))
         .collect()
 }
 
-fn variable(json: Fields<'_>, owner: &str, number: usize) -> Variable {
+fn variable(json: Fields<'_>, owner: &str, number: usize) -> Option<Variable> {
     let name = json
         .text("name")
         .unwrap_or_else(|| format!("Variable{number}"));
-    let data_type = json
-        .text("typeName")
-        .or_else(|| json.text("type"))
-        .and_then(|t| DataType::parse(&t))
-        .unwrap_or(DataType::Object)
-        .array_if(json.flag("isArray").unwrap_or(false));
+    let data_type = match json.text("typeName").or_else(|| json.text("type")) {
+        None => DataType::Object,
+        Some(type_name) => DataType::parse(&type_name)?,
+    }
+    .array_if(json.flag("isArray").unwrap_or(false));
     let default = json.get("value").cloned().unwrap_or(Value::Null);
-    // A default that cannot be converted is no default (Elsa warns and goes on). Object defaults are JSON text.
-    let default = match (&data_type, &default) {
-        (DataType::Object, Value::String(s)) if s.trim_start().starts_with(['{', '[']) => {
-            serde_json::from_str(s).unwrap_or(default)
-        }
-        _ => convert(default, &data_type).unwrap_or(Value::Null),
-    };
-    Variable {
+    // A default that cannot be converted is no default (Elsa warns and goes on).
+    let default = convert(default, &data_type).unwrap_or(Value::Null);
+    let default = through_text(default, &data_type);
+    Some(Variable {
         id: json
             .text("id")
             .unwrap_or_else(|| format!("{owner}:variable-{number}")),
         name,
         data_type,
         default,
-        // Elsa forgets a variable without a driver when the instance waits. Nobody can rely on that, and many have
-        // fallen over it: only one that says `Memory` is forgotten.
+        // As in Elsa, a variable without a driver has its default again after the instance waited.
         storage: Storage::parse(
             json.text("storageDriverTypeName")
                 .or_else(|| json.text("storageDriverType"))
                 .as_deref(),
         )
-        .unwrap_or(Storage::Instance),
+        .unwrap_or(Storage::Memory),
+    })
+}
+
+/// Elsa keeps the default of a date as .NET's short text, which has no seconds, and a `DateTime` no offset either.
+fn through_text(default: Value, data_type: &DataType) -> Value {
+    let Value::String(text) = &default else {
+        return default;
+    };
+    let is_offset = matches!(data_type, DataType::DateTimeOffset);
+    if !is_offset && !matches!(data_type, DataType::DateTime) {
+        return default;
     }
+    let Some((day, clock)) = text.split_once('T') else {
+        return default;
+    };
+    let zone = clock.find(['Z', 'z', '+', '-']).unwrap_or(clock.len());
+    let (time, zone) = clock.split_at(zone);
+    if !is_offset && !zone.is_empty() {
+        let utc = Timestamp::parse(text).map(|t| t.to_string());
+        let utc = utc.unwrap_or_default().trim_end_matches('Z').to_owned();
+        return through_text(Value::String(utc), data_type);
+    }
+    let minutes = time.get(..5).unwrap_or(time);
+    Value::String(format!("{day}T{minutes}:00{zone}"))
 }
 
 /// An input or output that a workflow declares.

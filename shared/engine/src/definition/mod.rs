@@ -4,6 +4,7 @@
 
 pub mod convert;
 pub mod data_type;
+mod date;
 pub mod declaration;
 pub mod fields;
 pub mod name;

@@ -6,6 +6,7 @@ use dormouse_expressions::Expressions;
 use serde_json::Value;
 
 use super::children::{Children, Reference};
+use super::plain::plain;
 use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
 use crate::activity::{self};
 use crate::definition::Definition;
@@ -138,6 +139,7 @@ impl<'a> Builder<'a> {
             parent,
             activity: Box::new(activity::marker::Marker),
             inputs: Vec::new(),
+            plain: Vec::new(),
             outputs: Vec::new(),
             variables: Vec::new(),
             can_start_workflow: false,
@@ -191,6 +193,7 @@ impl<'a> Builder<'a> {
                 id,
                 type_name,
                 inputs,
+                plain: plain(fields, &descriptor),
                 outputs,
                 variables: declared,
             },
@@ -250,6 +253,7 @@ impl<'a> Builder<'a> {
             .and_then(|v| u32::try_from(v).ok())
             .unwrap_or(1);
         node.inputs = facts.inputs;
+        node.plain = facts.plain;
         node.outputs = facts.outputs;
         node.variables = facts.variables;
         node.can_start_workflow = flag("canStartWorkflow");
@@ -382,6 +386,7 @@ struct NodeFacts {
     id: String,
     type_name: String,
     inputs: Vec<Input>,
+    plain: Vec<(String, Value)>,
     outputs: Vec<Output>,
     variables: Vec<Variable>,
 }

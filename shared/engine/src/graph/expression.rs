@@ -52,7 +52,8 @@ pub fn read(
         "input" => value.and_then(input_name).map(Expression::Input),
         "javascript" => script(Language::JavaScript, value, expressions)?,
         "liquid" => script(Language::Liquid, value, expressions)?,
-        "csharp" | "c#" | "python" => {
+        "csharp" | "c#" => script(Language::CSharp, value, expressions)?,
+        "python" => {
             return Err(ExpressionProblem {
                 code: "unsupportedLanguage",
                 message: format!(

@@ -8,6 +8,7 @@ mod children;
 pub mod expression;
 mod finish;
 mod place;
+mod plain;
 mod property;
 mod trigger;
 
@@ -114,6 +115,8 @@ pub struct Node {
     pub activity: Box<dyn Activity>,
     /// Its inputs, in the order of its descriptor.
     pub inputs: Vec<Input>,
+    /// Its properties of plain JSON, by their names in JSON, as the definition or their default has them.
+    pub plain: Vec<(String, Value)>,
     /// Its outputs.
     pub outputs: Vec<Output>,
     /// Variables it declares.

@@ -78,7 +78,12 @@ impl Builder<'_> {
             }
             Ok(found) => found,
             Err(problem) => {
-                self.problem(problem.code, problem.message.clone());
+                // As in Elsa, a script that is no program can be published, and fails where it runs.
+                if problem.code == "expressionSyntax" {
+                    self.warn(problem.code, problem.message.clone());
+                } else {
+                    self.problem(problem.code, problem.message.clone());
+                }
                 Some(Expression::Invalid(problem.message.into()))
             }
         }

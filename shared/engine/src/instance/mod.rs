@@ -19,7 +19,7 @@ pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
 
 use crate::effect::ParentLink;
-use crate::graph::Graph;
+use crate::graph::{Graph, ROOT};
 use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
 use crate::time::Timestamp;
 
@@ -133,6 +133,9 @@ pub struct Instance {
     /// Free properties.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub properties: Map<String, Value>,
+    /// Last values of the workflow's variables, by place, once the workflow itself has ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<u32, Value>,
     /// Activities that have begun and not ended, and faulted ones.
     pub contexts: BTreeMap<ContextId, Context>,
     /// Activities that are due.
@@ -186,6 +189,7 @@ impl Instance {
             input: start.input,
             output: Map::new(),
             properties: start.properties,
+            variables: BTreeMap::new(),
             contexts: BTreeMap::new(),
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
@@ -257,7 +261,24 @@ impl Instance {
         context_text(&self.id, context)
     }
 
+    /// Keeps the last values of the workflow's own variables beyond the execution that holds them: the instance's
+    /// readers ask for them after its end.
+    pub(crate) fn keep_variables(&mut self, root: &Context) {
+        if root.owner.is_none() {
+            self.variables.clone_from(&root.variables);
+        }
+    }
+
+    /// Value of a variable of the workflow by its place, whether the instance runs or has ended. `None`: it has its
+    /// default.
+    #[must_use]
+    pub fn variable(&self, place: u32) -> Option<&Value> {
+        let root = self.contexts.values().find(|c| c.owner.is_none());
+        root.map_or(&self.variables, |c| &c.variables).get(&place)
+    }
+
     /// Drops what is kept for the length of a burst only: inputs without a storage driver, variables in memory.
+    /// Null is not stored, as by Elsa's drivers: a variable that was set to it has its default again.
     pub(crate) fn forget(&mut self, graph: &Graph) {
         use crate::definition::declaration::Storage;
         self.input.retain(|name, _| {
@@ -266,16 +287,15 @@ impl Instance {
                 .iter()
                 .any(|i| i.name.eq_ignore_ascii_case(name) && i.storage == Storage::Instance)
         });
-        for context in self
-            .contexts
-            .values_mut()
-            .filter(|c| !c.variables.is_empty())
-        {
-            let declared = &graph.node(context.node).variables;
-            context.variables.retain(|place, _| {
-                declared
-                    .get(*place as usize)
-                    .is_none_or(|v| v.storage == Storage::Instance)
+        let own = (ROOT, &mut self.variables);
+        let contexts = self.contexts.values_mut();
+        let all = contexts.map(|c| (c.node, &mut c.variables));
+        for (node, variables) in all.chain([own]) {
+            let declared = &graph.node(node).variables;
+            variables.retain(|place, value| match declared.get(*place as usize) {
+                Some(variable) if variable.storage == Storage::Instance => !value.is_null(),
+                Some(_) => false,
+                None => true,
             });
         }
     }

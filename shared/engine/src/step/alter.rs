@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Cx, Run};
+use crate::definition::convert::convert;
 use crate::definition::declaration::Storage;
 use crate::graph::{NodeIndex, ROOT};
 use crate::id::ContextId;
@@ -88,7 +89,11 @@ impl Run<'_> {
         };
         let holders = self.executions_of(owner);
         for holder in &holders {
-            self.set_variable_by_id(*holder, owner, id, value.clone(), true);
+            let value = match self.type_of_variable(id, owner) {
+                Some(wanted) => convert(value.clone(), wanted).unwrap_or_else(|_| value.clone()),
+                None => value.clone(),
+            };
+            self.set_variable_by_id(*holder, owner, id, value);
             // The value stays out of the journal: who may read the one may not be meant to read the other.
             let data = json!({ "variable": variable.name });
             self.log(Event::Altered, *holder, owner, data);

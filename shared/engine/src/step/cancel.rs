@@ -1,10 +1,7 @@
 //! Cancelling: a whole instance, an activity, or what is left inside one that has ended.
 
-use serde_json::Value;
-
 use super::{Ended, Outcomes, Run};
 use crate::effect::Effect;
-use crate::graph::ROOT;
 use crate::id::ContextId;
 use crate::instance::SubStatus;
 use crate::journal::Event;
@@ -18,15 +15,11 @@ impl Run<'_> {
             .iter()
             .find(|(_, c)| c.owner.is_none())
             .map(|(id, _)| *id);
+        // As in Elsa, the journal does not name what was cancelled with the instance: its status says so of all.
+        self.is_quiet = true;
         if let Some(root) = root {
             self.cancel(root);
         }
-        self.log(
-            Event::WorkflowCancelled,
-            root.unwrap_or_default(),
-            ROOT,
-            Value::Null,
-        );
         for instance in self.instance.child_ids() {
             self.effects.push(Effect::CancelChild { instance });
         }
@@ -99,7 +92,11 @@ impl Run<'_> {
         self.cancel_children(id);
         self.burn_all(id);
         if let Some(context) = self.instance.contexts.remove(&id) {
-            self.log(Event::Canceled, id, context.node, Value::Null);
+            self.instance.keep_variables(&context);
+            if !self.is_quiet {
+                let data = self.outputs_data(&context);
+                self.log(Event::Canceled, id, context.node, data);
+            }
         }
     }
 

@@ -32,8 +32,9 @@ impl Run<'_> {
         self.cancel_children(id);
         self.burn_all(id);
         let context = self.instance.contexts.remove(&id)?;
+        self.instance.keep_variables(&context);
         let outputs = self.outputs_of(&context);
-        let data = completed_data(outcomes, outputs);
+        let data = self.with_late_inputs(id, completed_data(outcomes, outputs));
         self.log(Event::Completed, id, context.node, data);
         Some(context)
     }
@@ -60,6 +61,58 @@ impl Run<'_> {
             activity.child_ended(&mut cx, ended)
         };
         self.settle(owner, node, then);
+    }
+
+    /// What the journal says besides of an execution that did not end by itself: its outputs so far.
+    pub(super) fn outputs_data(&self, context: &Context) -> Value {
+        let outputs = self.outputs_of(context);
+        if outputs.is_empty() {
+            Value::Null
+        } else {
+            json!({ "outputs": outputs })
+        }
+    }
+
+    /// Adds the inputs that an execution asked for in a later step than the one that wrote its first line.
+    fn with_late_inputs(&mut self, id: ContextId, data: Value) -> Value {
+        let late = self
+            .late_inputs
+            .extract_if(.., |(context, _, _)| *context == id);
+        let late: Map<String, Value> = late.map(|(_, name, value)| (name, value)).collect();
+        if late.is_empty() {
+            return data;
+        }
+        let mut data = match data {
+            Value::Object(data) => data,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new(),
+        };
+        data.insert("inputs".into(), Value::Object(late));
+        Value::Object(data)
+    }
+
+    /// Notes the value of an input that is evaluated by the activity itself: with its first line, or its last.
+    pub(super) fn note_input(&mut self, id: ContextId, name: &str, value: &Value) {
+        let mut lines = self.journal.iter_mut().rev();
+        let started = lines.find(|l| l.context == id && l.event == Event::Started);
+        let Some(line) = started else {
+            self.late_inputs
+                .push((id, property_name(name), value.clone()));
+            return;
+        };
+        match &mut line.data {
+            Value::Object(state) => {
+                state.insert(property_name(name), value.clone());
+            }
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)) => *other = json!({ property_name(name): value }),
+        }
     }
 
     /// The outputs of an execution that the journal shows, by property name.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Fault, Run};
 use crate::call::HttpResponse;
-use crate::definition::convert::text_of;
+use crate::definition::convert::{convert, text_of};
 use crate::definition::data_type::DataType;
 use crate::graph::{Graph, Node, NodeIndex, Target};
 use crate::id::{ContextId, InstanceId};
@@ -19,6 +19,10 @@ pub struct Cx<'r, 'a> {
     pub(crate) values: Vec<Option<Value>>,
     pub(crate) arguments: Vec<(String, Value)>,
     pub(crate) outcomes: Vec<String>,
+    /// What the journal shows of the inputs' values, where that is not what they were converted to.
+    pub(crate) raw: Vec<Option<Value>>,
+    /// The same of the value evaluated last.
+    pub(crate) logged: Option<Value>,
 }
 
 impl<'r, 'a> Cx<'r, 'a> {
@@ -30,6 +34,8 @@ impl<'r, 'a> Cx<'r, 'a> {
             values: Vec::new(),
             arguments: Vec::new(),
             outcomes: Vec::new(),
+            raw: Vec::new(),
+            logged: None,
         }
     }
 
@@ -219,9 +225,19 @@ impl<'r, 'a> Cx<'r, 'a> {
     }
 
     /// Sets a variable by id, converted to its type. `false`: there is no such variable in scope.
-    pub fn set_variable(&mut self, id: &str, value: Value) -> bool {
-        self.run
-            .set_variable_by_id(self.context, self.node, id, value, true)
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] where the value is not one of the type, and cannot be its default either.
+    pub fn set_variable(&mut self, id: &str, value: Value) -> Result<bool, Fault> {
+        let value = match self.run.type_of_variable(id, self.node) {
+            Some(wanted) => convert(value, wanted)
+                .map_err(|e| Fault::new("TypeConversionException", e.to_string()))?,
+            None => value,
+        };
+        Ok(self
+            .run
+            .set_variable_by_id(self.context, self.node, id, value))
     }
 
     /// Sets a variable by name in scope, or a new one on the nearest container.

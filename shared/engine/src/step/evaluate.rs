@@ -3,9 +3,9 @@
 use dormouse_expressions::Language;
 use serde_json::{Map, Value};
 
-use super::scope::View;
+use super::view::View;
 use super::{Cx, Fault};
-use crate::definition::convert::convert;
+use crate::definition::convert::convert_kind;
 use crate::definition::data_type::DataType;
 use crate::definition::name::property_name;
 use crate::graph::{Expression, Input};
@@ -16,6 +16,7 @@ impl Cx<'_, '_> {
         let graph = self.run.graph;
         let inputs = &graph.node(self.node).inputs;
         self.values.clear();
+        self.raw.clear();
         for input in inputs {
             let value = if input.is_lazy {
                 None
@@ -23,6 +24,7 @@ impl Cx<'_, '_> {
                 Some(self.evaluate_input(input)?)
             };
             self.values.push(value);
+            self.raw.push(self.logged.take());
         }
         Ok(())
     }
@@ -31,10 +33,11 @@ impl Cx<'_, '_> {
     pub(crate) fn journal_inputs(&self) -> Value {
         let inputs = &self.run.graph.node(self.node).inputs;
         let mut state = Map::new();
-        for (input, value) in inputs.iter().zip(&self.values) {
+        for ((input, value), raw) in inputs.iter().zip(&self.values).zip(&self.raw) {
             let is_literal = matches!(input.expression, None | Some(Expression::Literal(_)));
             if let (Some(value), true, false) = (value, input.is_logged, is_literal) {
-                state.insert(property_name(&input.name), value.clone());
+                let shown = raw.as_ref().unwrap_or(value);
+                state.insert(property_name(&input.name), shown.clone());
             }
         }
         if state.is_empty() {
@@ -71,16 +74,20 @@ impl Cx<'_, '_> {
         let Some(expression) = &input.expression else {
             return Ok(None);
         };
-        self.evaluate(expression, &input.data_type)
-            .map(Some)
-            .map_err(|fault| Fault {
-                message: format!(
-                    "Failed to evaluate activity input '{}': {}",
-                    property_name(&input.name),
-                    fault.message
-                ),
-                ..fault
-            })
+        let value = self.evaluate(expression, &input.data_type);
+        if let (Ok(value), true, true) = (&value, input.is_lazy, input.is_logged)
+            && !matches!(expression, Expression::Literal(_))
+        {
+            self.run.note_input(self.context, &input.name, value);
+        }
+        value.map(Some).map_err(|fault| Fault {
+            message: format!(
+                "Failed to evaluate activity input '{}': {}",
+                property_name(&input.name),
+                fault.message
+            ),
+            ..fault
+        })
     }
 
     /// The value of a script whose text is only known now.
@@ -88,10 +95,10 @@ impl Cx<'_, '_> {
     /// # Errors
     ///
     /// As [`Self::evaluate`], and when it is no program.
-    pub fn run_script(&mut self, source: &str) -> Result<Value, Fault> {
+    pub fn run_script(&mut self, language: Language, source: &str) -> Result<Value, Fault> {
         let expressions = self.run.environment.expressions;
         let script = expressions
-            .compile(Language::JavaScript, source)
+            .compile(language, source)
             .map_err(expression_fault)?;
         self.evaluate(&Expression::Script(script), &DataType::Object)
     }
@@ -102,13 +109,19 @@ impl Cx<'_, '_> {
     ///
     /// A [`Fault`] of kind `ExpressionError` when it throws, goes over a limit, or gives what cannot be converted.
     pub fn evaluate(&mut self, expression: &Expression, wanted: &DataType) -> Result<Value, Fault> {
-        let value = match expression {
+        self.logged = None;
+        let (value, kind) = match expression {
             Expression::Literal(value) => return Ok(value.clone()),
-            Expression::Variable(id) => self.variable(id).unwrap_or(Value::Null),
-            Expression::Input(name) => self
-                .run
-                .input_value(self.context, name)
-                .unwrap_or(Value::Null),
+            Expression::Variable(id) => (
+                self.variable(id).unwrap_or(Value::Null),
+                self.run.kind_of_variable(id, self.node),
+            ),
+            Expression::Input(name) => (
+                self.run
+                    .input_value(self.context, name)
+                    .unwrap_or(Value::Null),
+                self.run.kind_of_input(name),
+            ),
             Expression::Script(script) => {
                 let expressions = self.run.environment.expressions;
                 let mut view = View {
@@ -118,15 +131,17 @@ impl Cx<'_, '_> {
                     arguments: &self.arguments,
                     outcomes: &mut self.outcomes,
                 };
-                expressions
-                    .evaluate(script, &mut view)
-                    .map_err(expression_fault)?
+                let evaluated = expressions
+                    .evaluate_kind(script, &mut view)
+                    .map_err(expression_fault)?;
+                self.logged = evaluated.logged;
+                (evaluated.value, evaluated.kind)
             }
             Expression::Invalid(message) => {
                 return Err(Fault::new("ExpressionError", message.to_string()));
             }
         };
-        convert(value, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
+        convert_kind(value, kind, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
     }
 }
 

@@ -14,6 +14,7 @@ mod fault;
 mod rest;
 mod run;
 mod scope;
+mod view;
 mod wait;
 
 use dormouse_expressions::Expressions;

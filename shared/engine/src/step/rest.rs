@@ -87,7 +87,10 @@ impl Run<'_> {
             self.burn(&id);
         }
         if sub_status != SubStatus::Faulted {
-            self.instance.contexts.clear();
+            let contexts = std::mem::take(&mut self.instance.contexts);
+            if let Some(root) = contexts.values().find(|c| c.owner.is_none()) {
+                self.instance.keep_variables(root);
+            }
         }
         let Some(parent) = self.instance.parent.clone() else {
             return;

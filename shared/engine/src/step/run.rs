@@ -33,6 +33,10 @@ pub struct Run<'a> {
     pub(crate) must_commit: bool,
     pub(crate) is_finishing: bool,
     pub(crate) is_faulting: bool,
+    /// Executions are cancelled without a line each: the instance as a whole is.
+    pub(super) is_quiet: bool,
+    /// Values of inputs that activities asked for after their first line was written.
+    pub(super) late_inputs: Vec<(ContextId, String, Value)>,
     /// Stands in for the memory of an execution that has ended meanwhile.
     pub(crate) scratch: Memory,
 }
@@ -61,6 +65,8 @@ impl<'a> Run<'a> {
             must_commit: false,
             is_finishing: false,
             is_faulting,
+            is_quiet: false,
+            late_inputs: Vec::new(),
             scratch: Memory::None,
         }
     }
@@ -142,7 +148,12 @@ impl<'a> Run<'a> {
         else {
             return;
         };
-        self.log(Event::Resumed, bookmark.context, node, Value::Null);
+        // An answer within the burst is no wait that readers of the journal know of.
+        let is_answer = matches!(bookmark.wait, Wait::Call(_));
+        if !is_answer || self.is_in_background(bookmark.context) {
+            self.log(Event::Resumed, bookmark.context, node, Value::Null);
+        }
+        self.new_waits.push(bookmark.context);
         self.activities += 1;
         let then = if bookmark.name == BACKGROUND {
             self.run_activity(bookmark.context, node, None)
@@ -262,13 +273,30 @@ impl<'a> Run<'a> {
     ) {
         match then {
             Ok(Then::Complete(outcomes)) => self.complete(context, outcomes),
-            Ok(Then::Wait) if self.new_waits.contains(&context) => {
+            Ok(Then::Wait) if self.new_waits.contains(&context) && self.waits(context) => {
                 self.log(Event::Suspended, context, node, Value::Null);
             }
             Ok(Then::Wait) => {}
             Err(fault) => self.fault(context, node, fault),
         }
         self.new_waits.retain(|c| *c != context);
+    }
+
+    /// Whether an execution waits beyond this burst: it has a bookmark, and no call of it is to be answered first.
+    fn waits(&self, context: ContextId) -> bool {
+        let own = self
+            .instance
+            .bookmarks
+            .iter()
+            .filter(|b| b.context == context);
+        let mut waits = false;
+        for bookmark in own {
+            if matches!(bookmark.wait, Wait::Call(_)) && !self.is_in_background(context) {
+                return false;
+            }
+            waits = true;
+        }
+        waits
     }
 
     /// Adds a bookmark for an execution.

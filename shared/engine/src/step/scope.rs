@@ -1,19 +1,18 @@
 //! Variables, inputs and outputs as they are seen from an activity.
 
-use dormouse_expressions::{Identity, Scope};
+use dormouse_expressions::Kind;
 use serde_json::Value;
 
 use super::Run;
 use crate::definition::convert::convert;
-use crate::definition::name::property_name;
+use crate::definition::data_type::DataType;
 use crate::graph::NodeIndex;
 use crate::id::{ContextId, splitmix};
 use crate::instance::Context;
-use crate::time::Timestamp;
 
 impl Run<'_> {
     /// The executions from `from` outwards.
-    fn chain(&self, from: ContextId) -> impl Iterator<Item = (ContextId, &Context)> {
+    pub(super) fn chain(&self, from: ContextId) -> impl Iterator<Item = (ContextId, &Context)> {
         let mut at = Some(from);
         std::iter::from_fn(move || {
             let id = at?;
@@ -54,7 +53,6 @@ impl Run<'_> {
         node: NodeIndex,
         id: &str,
         value: Value,
-        must_convert: bool,
     ) -> bool {
         let Some((owner, place)) = self.graph.variable(id, node) else {
             return false;
@@ -66,20 +64,35 @@ impl Run<'_> {
         else {
             return false;
         };
-        let value = if must_convert {
-            self.converted(owner, place, value)
-        } else {
-            value
-        };
         self.store(at, place, value);
         true
+    }
+
+    /// The type of the variable with the id. `None`: there is none in scope.
+    pub(crate) fn type_of_variable(&self, id: &str, node: NodeIndex) -> Option<&DataType> {
+        let (owner, place) = self.graph.variable(id, node)?;
+        let variable = self.graph.node(owner).variables.get(place)?;
+        Some(&variable.data_type)
+    }
+
+    /// How the variable with the id looks to scripts.
+    pub(crate) fn kind_of_variable(&self, id: &str, node: NodeIndex) -> Kind {
+        self.type_of_variable(id, node)
+            .map_or(Kind::Plain, DataType::kind)
+    }
+
+    /// How the workflow's input of that name looks to scripts.
+    pub(crate) fn kind_of_input(&self, name: &str) -> Kind {
+        let mut inputs = self.graph.inputs.iter();
+        let declared = inputs.find(|i| i.name.eq_ignore_ascii_case(name));
+        declared.map_or(Kind::Plain, |i| i.data_type.kind())
     }
 
     /// Sets a variable by name, or makes a dynamic one on the nearest container.
     pub(crate) fn set_variable_by_name(&mut self, from: ContextId, name: &str, value: Value) {
         enum Found {
             Local(ContextId),
-            Declared(ContextId, NodeIndex, usize),
+            Declared(ContextId, usize),
         }
         let found = self.chain(from).find_map(|(id, context)| {
             if context.locals.iter().any(|(n, _)| n == name) {
@@ -91,11 +104,16 @@ impl Run<'_> {
                 .variables
                 .iter()
                 .position(|v| v.name == name)?;
-            Some(Found::Declared(id, context.node, place))
+            Some(Found::Declared(id, place))
         });
         match found {
-            Some(Found::Declared(id, node, place)) => {
-                let value = self.converted(node, place, value);
+            Some(Found::Declared(id, place)) => {
+                let variable = self.instance.contexts.get(&id).map(|c| c.node);
+                let variable = variable.and_then(|n| self.graph.node(n).variables.get(place));
+                let value = match variable {
+                    Some(v) => convert(value.clone(), &v.data_type).unwrap_or(value),
+                    None => value,
+                };
                 self.store(id, place, value);
             }
             Some(Found::Local(id)) => self.set_local(id, name, value),
@@ -116,14 +134,6 @@ impl Run<'_> {
         match context.locals.iter_mut().find(|(n, _)| n == name) {
             Some((_, old)) => *old = value,
             None => context.locals.push((name.to_owned(), value)),
-        }
-    }
-
-    /// A value as the variable's type; as it is where it cannot be converted, as Elsa does outside strict mode.
-    fn converted(&self, node: NodeIndex, place: usize, value: Value) -> Value {
-        match self.graph.node(node).variables.get(place) {
-            Some(variable) => convert(value.clone(), &variable.data_type).unwrap_or(value),
-            None => value,
         }
     }
 
@@ -159,7 +169,7 @@ impl Run<'_> {
             })
     }
 
-    fn is_in_composite(&self, from: ContextId) -> bool {
+    pub(super) fn is_in_composite(&self, from: ContextId) -> bool {
         self.chain(from).any(|(_, c)| {
             let node = self.graph.node(c.node);
             node.parent.is_some() && node.activity.is_workflow()
@@ -196,7 +206,7 @@ impl Run<'_> {
         }
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
-                self.set_variable_by_id(context, node_index, id, value, false);
+                self.set_variable_by_id(context, node_index, id, value);
             }
             Some(crate::graph::Target::Output(workflow_output)) => {
                 self.set_workflow_output(context, workflow_output, value);
@@ -257,136 +267,4 @@ fn declared(context: &Context, node: &crate::graph::Node, place: usize) -> Value
     set.or_else(|| node.variables.get(place).map(|v| &v.default))
         .cloned()
         .unwrap_or(Value::Null)
-}
-
-/// What a script of an activity sees.
-pub(crate) struct View<'v, 'a> {
-    pub(crate) run: &'v mut Run<'a>,
-    pub(crate) context: ContextId,
-    pub(crate) node: NodeIndex,
-    pub(crate) arguments: &'v [(String, Value)],
-    pub(crate) outcomes: &'v mut Vec<String>,
-}
-
-impl Scope for View<'_, '_> {
-    fn identity(&self) -> Identity {
-        let instance = &self.run.instance;
-        Identity {
-            definition_id: instance.definition_id.clone(),
-            definition_version_id: instance.version_id.clone(),
-            definition_version: instance.version,
-            instance_id: instance.id.as_str().to_owned(),
-            correlation_id: instance.correlation_id.clone(),
-            name: instance.name.clone(),
-        }
-    }
-
-    fn set_correlation_id(&mut self, id: Option<String>) {
-        self.run.instance.correlation_id = id.filter(|i| !i.is_empty());
-    }
-
-    fn set_name(&mut self, name: Option<String>) {
-        self.run.instance.name = name;
-    }
-
-    fn variable(&self, name: &str) -> Option<Value> {
-        self.run.variable_by_name(self.context, name)
-    }
-
-    fn variable_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for (_, context) in self.run.chain(self.context) {
-            let declared = self
-                .run
-                .graph
-                .node(context.node)
-                .variables
-                .iter()
-                .map(|v| &v.name);
-            for name in context.locals.iter().map(|(n, _)| n).chain(declared) {
-                if !names.contains(name) {
-                    names.push(name.clone());
-                }
-            }
-        }
-        names
-    }
-
-    fn set_variable(&mut self, name: &str, value: Value) {
-        self.run.set_variable_by_name(self.context, name, value);
-    }
-
-    fn input(&self, name: &str) -> Option<Value> {
-        self.run.input_value(self.context, name)
-    }
-
-    fn input_names(&self) -> Vec<String> {
-        let given = self.run.input.keys().chain(self.run.instance.input.keys());
-        let mut names: Vec<String> = self
-            .run
-            .graph
-            .inputs
-            .iter()
-            .map(|i| i.name.clone())
-            .collect();
-        for name in given {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-        names
-    }
-
-    fn output_names(&self) -> Vec<(String, String)> {
-        let mut names = Vec::new();
-        for node in &self.run.graph.nodes {
-            let activity = if node.modern {
-                node.name.as_ref().unwrap_or(&node.id)
-            } else {
-                &node.id
-            };
-            names.extend(
-                node.outputs
-                    .iter()
-                    .map(|o| (activity.clone(), property_name(&o.name))),
-            );
-        }
-        names
-    }
-
-    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
-        self.run
-            .output_from(self.context, activity, output.unwrap_or("Result"))
-    }
-
-    fn last_result(&self) -> Option<Value> {
-        Some(self.run.instance.last_result.clone())
-    }
-
-    fn arguments(&self) -> Vec<(String, Value)> {
-        self.arguments.to_vec()
-    }
-
-    fn set_outcomes(&mut self, outcomes: Vec<String>) {
-        *self.outcomes = outcomes;
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.run.environment.now.0
-    }
-
-    fn random(&mut self) -> u64 {
-        self.run.draw()
-    }
-
-    fn event_trigger_url(&mut self, event: &str, expires_at_ms: Option<i64>) -> Option<String> {
-        let links = self.run.environment.event_links?;
-        Some(links.url(&self.run.instance.id, event, expires_at_ms.map(Timestamp)))
-    }
-
-    fn is_input(&self, name: &str) -> bool {
-        self.run.graph.node(self.node).parent.is_some()
-            && !self.run.is_in_composite(self.context)
-            && self.run.graph.inputs.iter().any(|i| i.name == name)
-    }
 }

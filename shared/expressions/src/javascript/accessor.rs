@@ -2,43 +2,42 @@
 
 use serde_json::Value;
 
-use crate::Scope;
+use crate::{Kind, Scope};
 
 /// The value that `get<suffix>()` reads; `None`: the scope has no such accessor.
 ///
 /// Where several things share the name, later registrations win in Elsa: arguments before outputs, before
 /// inputs, before variables. Inside a composite the scope's input is the variable of that name.
-pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<Value> {
+pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<(Value, Kind)> {
     let argument = scope
         .arguments()
         .into_iter()
         .find(|(name, _)| answers(name, suffix));
     if let Some((_, value)) = argument {
-        return Some(value);
+        return Some((value, Kind::Plain));
     }
     if suffix.contains("From") {
         let output = scope.output_names().into_iter().find(|(activity, output)| {
             suffix == format!("{}From{}", pascal_case(output), pascal_case(activity))
         });
         if let Some((activity, output)) = output {
-            return Some(
-                scope
-                    .output_from(&activity, Some(&output))
-                    .unwrap_or(Value::Null),
-            );
+            let value = scope.output_from(&activity, Some(&output));
+            return Some((value.unwrap_or(Value::Null), Kind::Plain));
         }
     }
     if scope.is_input(suffix) {
-        return Some(scope.input(suffix).unwrap_or(Value::Null));
+        let value = scope.input(suffix).unwrap_or(Value::Null);
+        return Some((value, scope.input_kind(suffix)));
     }
-    if let Some((_, value)) = variable(scope, suffix) {
-        return Some(value);
+    if let Some((name, value)) = variable(scope, suffix) {
+        return Some((value, scope.variable_kind(&name)));
     }
     let input = scope
         .input_names()
         .into_iter()
         .find(|name| pascal_case(name) == suffix)?;
-    Some(scope.input(&input).unwrap_or(Value::Null))
+    let value = scope.input(&input).unwrap_or(Value::Null);
+    Some((value, scope.input_kind(&input)))
 }
 
 /// The variable that `get<suffix>` and `set<suffix>` mean: that of the exact name before that of the name in

@@ -116,6 +116,12 @@ impl Current {
         }
     }
 
+    /// Keeps what a script set, whatever it is, for the reads that follow.
+    pub(super) fn insist<'js>(&self, ctx: &Ctx<'js>, key: String, value: &JsValue<'js>) {
+        let kept = Persistent::save(ctx, value.clone());
+        self.memo.borrow_mut().insert(key, kept);
+    }
+
     /// Notes that a variable was set by a call: what was read before is old.
     pub(super) fn assign(&self, variable: &str) {
         self.memo.borrow_mut().clear();

@@ -11,19 +11,19 @@ use super::current::lend;
 use super::failure::explain;
 use super::from_js::from_js;
 use super::host::accessor_function;
-use super::into_js::{define, into_js};
+use super::into_js::{define, into_js, into_js_kind};
 use super::plan::{Accessor, Form, Plan};
 use super::prelude::options;
 use super::realm::{self, Realm};
 use crate::budget::Reached;
-use crate::{EvaluationError, Scope};
+use crate::{EvaluationError, Kind, Scope};
 
 /// What a job of the promise queue counts, in operations.
 const JOB_OPERATIONS: u64 = 100;
 
 /// What an evaluation gave, and whether the interpreter is still as it was.
 pub(super) struct Outcome {
-    pub(super) value: std::result::Result<Value, EvaluationError>,
+    pub(super) value: std::result::Result<(Value, Kind), EvaluationError>,
     pub(super) is_clean: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outc
 fn run_shared(
     realm: &mut Realm,
     plan: &Plan,
-) -> (std::result::Result<Value, EvaluationError>, bool) {
+) -> (std::result::Result<(Value, Kind), EvaluationError>, bool) {
     let function = realm.function(plan);
     let function = match function {
         Ok(function) => function,
@@ -71,7 +71,7 @@ fn run_shared(
     })
 }
 
-fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, EvaluationError> {
+fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<(Value, Kind), EvaluationError> {
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
         let value = call_private(realm, ctx, plan);
@@ -91,8 +91,8 @@ fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<Value, Evaluat
 fn settle(
     realm: &Realm,
     plan: &Plan,
-    value: std::result::Result<Value, EvaluationError>,
-) -> std::result::Result<Value, EvaluationError> {
+    value: std::result::Result<(Value, Kind), EvaluationError>,
+) -> std::result::Result<(Value, Kind), EvaluationError> {
     let budget = &realm.current.budget;
     if let Err(EvaluationError::Thrown { message, .. }) = &value {
         // Without memory even for an error, the interpreter throws null, nothing, or an error without words.
@@ -114,7 +114,7 @@ fn call(
     ctx: &Ctx<'_>,
     plan: &Plan,
     function: Persistent<Function<'static>>,
-) -> Result<Value> {
+) -> Result<(Value, Kind)> {
     let function = function.restore(ctx)?;
     if !plan.uses_variables && !plan.uses_arguments {
         return finish(realm, ctx, function.call(())?);
@@ -131,7 +131,7 @@ fn call(
 }
 
 /// Runs a script as a program of its own context, where every accessor is a global.
-fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
+fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<(Value, Kind)> {
     let globals = ctx.globals();
     for suffix in realm
         .current
@@ -165,15 +165,36 @@ fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<Value> {
 }
 
 /// Runs all promise jobs, and gives the script's value as JSON.
-fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value> {
+fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<(Value, Kind)> {
     run_jobs(realm, ctx)?;
     let value = match value.as_promise().cloned() {
         Some(promise) => settled(ctx, &promise)?,
         None => value,
     };
+    let is_date = is_date(ctx, &value)?;
+    let object = value.as_object();
+    let is_bytes = object.is_some_and(|object| object.as_typed_array::<u8>().is_some());
     let value = from_js(ctx, value, &realm.current)?;
     run_jobs(realm, ctx)?;
-    Ok(value)
+    let kind = match &value {
+        Value::String(_) if is_date => Kind::DateTime,
+        Value::String(_) if is_bytes => Kind::Bytes,
+        Value::Number(_) => Kind::Double,
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            Kind::Plain
+        }
+    };
+    Ok((value, kind))
+}
+
+fn is_date<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>) -> Result<bool> {
+    let Some(object) = value.as_object() else {
+        return Ok(false);
+    };
+    let date: JsValue = ctx.globals().get("Date")?;
+    Ok(date
+        .as_object()
+        .is_some_and(|date| object.is_instance_of(date)))
 }
 
 fn run_jobs(realm: &Realm, ctx: &Ctx<'_>) -> Result<()> {
@@ -210,25 +231,38 @@ fn arguments<'js>(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Object<'
 /// The `variables` object: a copy of the variables a script names.
 struct Variables<'js> {
     object: Object<'js>,
+    /// The lists among them, as they were handed out.
+    lists: Vec<(String, JsValue<'js>)>,
     before: Vec<(Arc<str>, Value)>,
 }
 
 impl<'js> Variables<'js> {
     fn new(realm: &Realm, ctx: &Ctx<'js>, plan: &Plan) -> Result<Self> {
         let object = Object::new(ctx.clone())?;
-        let mut before = Vec::new();
+        let (mut before, mut lists) = (Vec::new(), Vec::new());
         if plan.uses_variables {
             for name in realm.current.scope(ctx, |scope| scope.variable_names())? {
                 if !plan.names(&name) || object.contains_key(name.as_str())? {
                     continue;
                 }
                 if let Some(value) = realm.current.scope(ctx, |scope| scope.variable(&name))? {
-                    define(&object, &name, into_js(ctx, &value, &realm.current)?)?;
+                    let kind = realm
+                        .current
+                        .scope(ctx, |scope| scope.variable_kind(&name))?;
+                    let entry = into_js_kind(ctx, &value, kind, &realm.current)?;
+                    if entry.is_array() {
+                        lists.push((name.clone(), entry.clone()));
+                    }
+                    define(&object, &name, entry)?;
                     before.push((Arc::from(name), value));
                 }
             }
         }
-        Ok(Self { object, before })
+        Ok(Self {
+            object,
+            lists,
+            before,
+        })
     }
 
     /// Sets the variables whose entries changed. Inputs are left alone, and so is what a call has set.
@@ -241,6 +275,14 @@ impl<'js> Variables<'js> {
                 continue;
             }
             let entry: JsValue = self.object.get(name.as_str())?;
+            // Elsa hands out a copy of a list: what is done to it in place is lost.
+            let is_same = self
+                .lists
+                .iter()
+                .any(|(list, value)| *list == name && *value == entry);
+            if is_same {
+                continue;
+            }
             let value = from_js(ctx, entry, &realm.current)?;
             let before = self.before.iter().find(|(before, _)| **before == *name);
             if before.is_none_or(|(_, before)| *before != value) {

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::object::Filter;
 use rquickjs::{Atom, FromJs as _, function::This};
-use rquickjs::{Coerced, Ctx, Function, Object, Result, Type, Value as JsValue};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Type, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
 use super::current::Current;
@@ -128,6 +128,18 @@ fn copy_object<'js>(
     if let Some(bytes) = object.as_typed_array::<u8>() {
         return copy_bytes(ctx, bytes.as_object(), bytes.len(), current);
     }
+    // What stands in for a type of .NET leaves as its text, whatever JSON.stringify shows of it.
+    let text: JsValue = object.get("text$")?;
+    if let Some(text) = text.as_function() {
+        return copy(ctx, text.call((This(value),))?, current, depth);
+    }
+    if let Some(primitive) = wrapped(&object)? {
+        return copy(ctx, primitive, current, depth);
+    }
+    if let Some(date) = date_text(&object)? {
+        emit(ctx, current, date.len() + 2)?;
+        return Ok(Value::String(date));
+    }
     let to_json: JsValue = object.get("toJSON")?;
     if let Some(to_json) = to_json.as_function() {
         let replaced: JsValue = to_json.call((This(value), ""))?;
@@ -140,6 +152,53 @@ fn copy_object<'js>(
         };
     }
     copy_entries(ctx, &object, current, depth)
+}
+
+/// The value in an object around a number, a text or a truth value.
+fn wrapped<'js>(object: &Object<'js>) -> Result<Option<JsValue<'js>>> {
+    let globals = object.ctx().globals();
+    for name in ["Number", "String", "Boolean"] {
+        let class: JsValue = globals.get(name)?;
+        if class
+            .as_object()
+            .is_some_and(|class| object.is_instance_of(class))
+        {
+            let value_of: JsValue = object.get("valueOf")?;
+            return match value_of.as_function() {
+                Some(value_of) => value_of.call((This(object.clone()),)).map(Some),
+                None => Ok(None),
+            };
+        }
+    }
+    Ok(None)
+}
+
+/// A date as .NET writes it in JSON: without zeros at the end of the fraction. `None`: the object is no date, or is
+/// none that .NET has.
+fn date_text(object: &Object<'_>) -> Result<Option<String>> {
+    let date: JsValue = object.ctx().globals().get("Date")?;
+    let is_date = date
+        .as_object()
+        .is_some_and(|date| object.is_instance_of(date));
+    let to_iso: JsValue = object.get("toISOString")?;
+    let (true, Some(to_iso)) = (is_date, to_iso.as_function()) else {
+        return Ok(None);
+    };
+    let time: f64 = match object.get::<_, JsValue>("getTime")?.as_function() {
+        Some(get_time) => get_time.call((This(object.clone()),))?,
+        None => return Ok(None),
+    };
+    if !time.is_finite() {
+        return Err(Exception::throw_range(object.ctx(), "Invalid time value"));
+    }
+    let text: Coerced<String> = to_iso.call((This(object.clone()),))?;
+    let Some((clock, fraction)) = text.0.trim_end_matches('Z').split_once('.') else {
+        return Ok(Some(text.0));
+    };
+    Ok(Some(match fraction.trim_end_matches('0') {
+        "" => format!("{clock}Z"),
+        fraction => format!("{clock}.{fraction}Z"),
+    }))
 }
 
 fn copy_entries<'js>(

@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::accessor;
 use super::current::Current;
 use super::from_js::from_js;
-use super::into_js::into_js;
+use super::into_js::{into_js, into_js_kind};
 use super::plan::Accessor;
-use crate::{Identity, Scope};
+use crate::dotnet::json_text;
+use crate::{Identity, Kind, Scope};
 
 /// Collects host functions under their names.
 pub(super) struct Functions<'js> {
@@ -93,12 +94,21 @@ impl<'js> Functions<'js> {
     }
 
     fn add_reading(&self) -> Result<()> {
-        self.add_reader("getVariable", |scope, name| scope.variable(name))?;
-        self.add_reader("getInput", |scope, name| scope.input(name))?;
-        self.add_reader("getConfig", |scope, path| scope.configuration(path))?;
+        self.add_reader("getVariable", |scope, name| {
+            Some((scope.variable(name)?, scope.variable_kind(name)))
+        })?;
+        self.add_reader("getInput", |scope, name| {
+            Some((scope.input(name)?, scope.input_kind(name)))
+        })?;
+        self.add_reader("getConfig", |scope, path| {
+            Some((scope.configuration(path)?, Kind::Plain))
+        })?;
         let current = Rc::clone(&self.current);
         self.add("getLastResult", move |ctx: Ctx<'js>| {
-            read(&ctx, &current, "getLastResult", |scope| scope.last_result()).map(or_null(&ctx))
+            read(&ctx, &current, "getLastResult", |scope| {
+                Some((scope.last_result()?, Kind::Plain))
+            })
+            .map(or_null(&ctx))
         })?;
         let current = Rc::clone(&self.current);
         let output_from =
@@ -106,7 +116,8 @@ impl<'js> Functions<'js> {
                 let output = output.0.flatten();
                 let key = format!("getOutputFrom {} {:?}", activity.0, output);
                 let value = read(&ctx, &current, &key, |scope| {
-                    scope.output_from(&activity.0, output.as_deref())
+                    let value = scope.output_from(&activity.0, output.as_deref())?;
+                    Some((value, Kind::Plain))
                 });
                 value.map(or_null(&ctx))
             };
@@ -146,7 +157,7 @@ impl<'js> Functions<'js> {
     fn add_reader(
         &self,
         name: &'static str,
-        find: fn(&dyn Scope, &str) -> Option<Value>,
+        find: fn(&dyn Scope, &str) -> Option<(Value, Kind)>,
     ) -> Result<()> {
         let current = Rc::clone(&self.current);
         self.add(name, move |ctx: Ctx<'js>, argument: Coerced<String>| {
@@ -156,6 +167,18 @@ impl<'js> Functions<'js> {
     }
 
     fn add_writing(&self) -> Result<()> {
+        let current = Rc::clone(&self.current);
+        self.add("toJson", move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
+            let value = match value.0 {
+                Some(value) => from_js(&ctx, value, &current)?,
+                None => Value::Null,
+            };
+            let text = json_text(&value, false);
+            if !current.budget.emit(text.len()) {
+                return Err(current.stop(&ctx));
+            }
+            Ok(text)
+        })?;
         let current = Rc::clone(&self.current);
         self.add(
             "setVariable",
@@ -258,15 +281,15 @@ fn read<'js>(
     ctx: &Ctx<'js>,
     current: &Current,
     key: &str,
-    find: impl FnOnce(&dyn Scope) -> Option<Value>,
+    find: impl FnOnce(&dyn Scope) -> Option<(Value, Kind)>,
 ) -> Result<Option<JsValue<'js>>> {
     if let Some(known) = current.recall(ctx, key)? {
         return Ok(Some(known));
     }
-    let Some(found) = current.scope(ctx, |scope| find(scope))? else {
+    let Some((found, kind)) = current.scope(ctx, |scope| find(scope))? else {
         return Ok(None);
     };
-    let value = into_js(ctx, &found, current)?;
+    let value = into_js_kind(ctx, &found, kind, current)?;
     current.remember(ctx, key, &value);
     Ok(Some(value))
 }
@@ -277,6 +300,9 @@ fn write<'js>(
     variable: &str,
     value: Option<JsValue<'js>>,
 ) -> Result<()> {
+    let given = value
+        .clone()
+        .unwrap_or_else(|| JsValue::new_null(ctx.clone()));
     let value = match value {
         Some(value) => from_js(ctx, value, current)?,
         None => Value::Null,
@@ -285,5 +311,11 @@ fn write<'js>(
         return Err(current.stop(ctx));
     }
     current.assign(variable);
+    // For the rest of the script it is what was given; the variable has it as its type.
+    let names = [variable.to_owned(), accessor::pascal_case(variable)];
+    let getters = names.iter().map(|name| format!("get{name}"));
+    for key in getters.chain([format!("getVariable {variable}")]) {
+        current.insist(ctx, key, &given);
+    }
     current.scope(ctx, |scope| scope.set_variable(variable, value))
 }

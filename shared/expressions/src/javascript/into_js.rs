@@ -1,10 +1,14 @@
 //! JSON to JavaScript: copies a value of the workflow into the interpreter.
 
+use rquickjs::function::This;
 use rquickjs::object::Property;
-use rquickjs::{Array, Ctx, Object, Result, String as JsString, Value as JsValue};
+use rquickjs::{
+    Array, Constructor, Ctx, Function, Object, Result, String as JsString, Value as JsValue,
+};
 use serde_json::{Map, Number, Value};
 
 use super::current::Current;
+use crate::Kind;
 use crate::budget::Reached;
 
 /// Copies `value` into the interpreter; every node counts as an operation.
@@ -14,6 +18,37 @@ pub(super) fn into_js<'js>(
     current: &Current,
 ) -> Result<JsValue<'js>> {
     copy(ctx, value, current, 0)
+}
+
+/// Copies a value of a kind into the interpreter: a date as a `Date`, .NET's types as what stands in for them.
+pub(super) fn into_js_kind<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value,
+    kind: Kind,
+    current: &Current,
+) -> Result<JsValue<'js>> {
+    let copied = into_js(ctx, value, current)?;
+    if !value.is_string() {
+        return Ok(copied);
+    }
+    let globals = ctx.globals();
+    match kind {
+        Kind::DateTime => {
+            let date: Constructor = globals.get("Date")?;
+            date.construct((copied,))
+        }
+        Kind::TimeSpan | Kind::Guid => {
+            let name = if kind == Kind::Guid {
+                "Guid"
+            } else {
+                "TimeSpan"
+            };
+            let class: Object = globals.get(name)?;
+            let parse: Function = class.get("Parse")?;
+            parse.call((This(class), copied))
+        }
+        Kind::Plain | Kind::Double | Kind::Bytes => Ok(copied),
+    }
 }
 
 fn copy<'js>(

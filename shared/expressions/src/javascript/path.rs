@@ -7,7 +7,7 @@ use super::accessor;
 use super::from_js;
 use super::plan::Judge;
 use super::scanner::{Kind, Token};
-use crate::{Limits, Scope};
+use crate::{Kind as Looks, Limits, Scope};
 
 /// A value of the scope and the keys that lead into it.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ impl Path {
     /// a missing accessor is an error with a text, a limit may be reached).
     pub(super) fn read(&self, scope: &dyn Scope, limits: &Limits) -> Option<Value> {
         let mut value = match &self.root {
-            Root::Accessor(suffix) => accessor::read(scope, suffix)?,
-            Root::Variable(name) => scope.variable(name)?,
-            Root::Input(name) => scope.input(name)?,
+            Root::Accessor(suffix) => plain(accessor::read(scope, suffix)?)?,
+            Root::Variable(name) => plain((scope.variable(name)?, scope.variable_kind(name)))?,
+            Root::Input(name) => plain((scope.input(name)?, scope.input_kind(name)))?,
         };
         for key in &self.keys {
             let Value::Object(mut entries) = value else {
@@ -67,6 +67,11 @@ impl Path {
         as_javascript(&mut value, limits.depth_max, &mut bytes_left)?;
         Some(value)
     }
+}
+
+/// A value that is nothing but its JSON.
+fn plain((value, kind): (Value, Looks)) -> Option<Value> {
+    (kind == Looks::Plain).then_some(value)
 }
 
 fn root<'a, 'b>(tokens: &'a [Token<'b>], judge: &dyn Judge) -> Option<(Root, &'a [Token<'b>])> {

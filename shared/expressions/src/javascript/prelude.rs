@@ -26,8 +26,9 @@ pub(super) type Intrinsics = (
 
 type File = (&'static str, &'static str);
 
-const FIRST: [File; 3] = [
+const FIRST: [File; 4] = [
     ("date.js", include_str!("prelude/date.js")),
+    ("locale.js", include_str!("prelude/locale.js")),
     ("guards.js", include_str!("prelude/guards.js")),
     ("functions.js", include_str!("prelude/functions.js")),
 ];

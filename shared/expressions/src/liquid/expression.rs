@@ -184,8 +184,8 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self) -> Result<Call, EvaluationError> {
         let name = self.word()?;
-        let filter = filter::find(name)
-            .ok_or_else(|| syntax(self.line, format!("there is no filter '{name}'")))?;
+        // As in Fluid, a filter that is not known passes its value on.
+        let filter = filter::find(name).unwrap_or(|input| Ok(input.value.clone()));
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
         if self.skip(":") {
             loop {

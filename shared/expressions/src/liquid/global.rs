@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::value::to_text;
-use crate::Scope;
+use crate::dotnet::Span;
+use crate::moment::Moment;
+use crate::{Kind, Scope};
 
 /// The text under which a global is remembered, and the members that are left to walk into its value.
 ///
@@ -24,13 +26,47 @@ pub(super) fn key<'m, 'v>(
     (format!("{root}.{}", names.join(":")), rest)
 }
 
+/// A value as Fluid has it: dates and lengths of time are dates, which print as such, and bytes are numbers.
+fn seen(value: Value, kind: Kind) -> Value {
+    let Value::String(text) = &value else {
+        return value;
+    };
+    let moment = match kind {
+        Kind::DateTime => Moment::parse(text),
+        Kind::TimeSpan => text
+            .parse::<Span>()
+            .ok()
+            .map(|Span(milliseconds)| Moment::new(milliseconds, 0)),
+        Kind::Bytes => {
+            use base64::Engine as _;
+            let bytes = base64::engine::general_purpose::STANDARD.decode(text);
+            return bytes.map_or(value, |bytes| bytes.into_iter().map(Value::from).collect());
+        }
+        Kind::Plain | Kind::Double | Kind::Guid => None,
+    };
+    match moment {
+        Some(moment) => {
+            let at = moment.in_utc().civil();
+            let (day, clock) = (at.date(), at.time());
+            let seconds = format!(
+                "{:02}:{:02}:{:02}",
+                clock.hour(),
+                clock.minute(),
+                clock.second()
+            );
+            Value::String(format!("{day} {seconds}Z"))
+        }
+        None => value,
+    }
+}
+
 /// The value of a global; `None`: there is none.
 pub(super) fn find(scope: &dyn Scope, root: &str, key: &str) -> Option<Value> {
     let name = key.strip_prefix(root)?.strip_prefix('.')?;
     let identity = || scope.identity();
     match root {
-        "Variables" => scope.variable(name),
-        "Input" => scope.input(name),
+        "Variables" => Some(seen(scope.variable(name)?, scope.variable_kind(name))),
+        "Input" => Some(seen(scope.input(name)?, scope.input_kind(name))),
         "Configuration" => scope.configuration(name),
         "WorkflowInstanceId" => Some(identity().instance_id.into()),
         "WorkflowDefinitionId" => Some(identity().definition_id.into()),

@@ -12,7 +12,7 @@ use crate::server::{Server, literal, sequence, waiting};
 pub(crate) fn counting(id: &str) -> Value {
     let mut model = waiting(id);
     model["variables"] = json!([
-        { "id": "n", "name": "N", "typeName": "Int32", "value": "1" },
+        { "id": "n", "name": "N", "typeName": "Int32", "value": "1", "storageDriverTypeName": "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core" },
         { "id": "m", "name": "M", "typeName": "Int32", "storageDriverTypeName": "Elsa.Workflows.Services.MemoryStorageDriver, Elsa.Workflows.Core" },
     ]);
     let write = json!({

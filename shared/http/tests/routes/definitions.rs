@@ -78,8 +78,7 @@ async fn what_is_not_known_comes_back_as_it_was_sent() {
 #[tokio::test]
 async fn a_definition_with_errors_is_saved_and_not_published() {
     let server = Server::new();
-    let text =
-        json!({ "typeName": "String", "expression": { "type": "JavaScript", "value": "1 +" } });
+    let text = json!({ "typeName": "String", "expression": { "type": "Python", "value": "1" } });
     let model = sequence(
         "w",
         json!([{ "type": "Elsa.WriteLine", "id": "a", "text": text }]),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dormouse_engine::definition::name::property_name;
 use dormouse_engine::graph::{Expression, Graph};
 use dormouse_engine::id::ContextId;
-use dormouse_engine::instance::context_text;
+use dormouse_engine::instance::{Instance, context_text};
 use dormouse_engine::journal::{Event, Line};
 use dormouse_engine::time::Timestamp;
 use serde_json::{Map, Value};
@@ -107,19 +107,47 @@ impl ActivityExecution {
         found
     }
 
+    /// Adds the outputs that an execution has given so far without having ended.
+    pub(crate) fn add_outputs(&mut self, graph: &Graph, instance: &Instance) {
+        let mut contexts = instance.contexts.iter();
+        let Some((_, context)) = contexts.find(|(id, _)| instance.context_text(**id) == self.id)
+        else {
+            return;
+        };
+        let declared = &graph.node(context.node).outputs;
+        let own = context.outputs.iter().filter(|o| o.node == context.node);
+        let logged = own.filter(|o| declared.iter().any(|d| d.name == o.output && d.is_logged));
+        let outputs: Map<String, Value> = logged
+            .map(|o| (property_name(&o.output), o.value.clone()))
+            .collect();
+        if !outputs.is_empty() {
+            self.outputs = Value::Object(outputs);
+        }
+    }
+
     /// Adds the inputs whose values the definition itself gives: the journal leaves them out.
     pub(crate) fn add_literals(&mut self, graph: &Graph) {
         let Some(index) = graph.by_node_id(&self.activity_node_id) else {
             return;
         };
-        let literals = graph.node(index).inputs.iter().filter_map(|input| {
-            match (&input.expression, input.is_logged) {
-                (Some(Expression::Literal(value)), true) => {
-                    Some((property_name(&input.name), value.clone()))
-                }
-                _ => None,
-            }
+        let node = graph.node(index);
+        let literals = node.inputs.iter().filter(|input| input.is_logged);
+        let literals = literals.filter_map(|input| {
+            let value = match &input.expression {
+                Some(Expression::Literal(value)) => value,
+                None if !input.default.is_null() => &input.default,
+                Some(
+                    Expression::Variable(_)
+                    | Expression::Input(_)
+                    | Expression::Script(_)
+                    | Expression::Invalid(_),
+                )
+                | None => return None,
+            };
+            Some((property_name(&input.name), value.clone()))
         });
+        let plain = node.plain.iter();
+        let plain = plain.map(|(name, value)| (property_name(name), value.clone()));
         let mut state = match std::mem::take(&mut self.activity_state) {
             Value::Object(state) => state,
             Value::Null
@@ -128,7 +156,7 @@ impl ActivityExecution {
             | Value::String(_)
             | Value::Array(_) => Map::new(),
         };
-        for (name, value) in literals {
+        for (name, value) in literals.chain(plain) {
             state.entry(name).or_insert(value);
         }
         self.activity_state = Value::Object(state);
@@ -157,9 +185,19 @@ impl ActivityExecution {
 
     fn take(&mut self, instance_id: &str, line: &Line) {
         let data = |name: &str| line.data.get(name).cloned().unwrap_or(Value::Null);
+        if let (Value::Object(late), Value::Object(state)) =
+            (data("inputs"), &mut self.activity_state)
+            && line.event != Event::Started
+        {
+            state.extend(late);
+        }
         match line.event {
             Event::Started => {
-                self.activity_state = line.data.clone();
+                self.activity_state = if line.data.is_null() {
+                    Value::Object(Map::new())
+                } else {
+                    line.data.clone()
+                };
                 self.scheduled_by = line
                     .owner
                     .map(|owner| context_text(&instance_id.into(), owner));
@@ -180,7 +218,10 @@ impl ActivityExecution {
                 }
                 self.end(ActivityStatus::Completed, line.at);
             }
-            Event::Canceled => self.end(ActivityStatus::Canceled, line.at),
+            Event::Canceled => {
+                self.outputs = data("outputs");
+                self.end(ActivityStatus::Canceled, line.at);
+            }
             Event::Faulted => {
                 self.exception = data("exception");
                 self.end(ActivityStatus::Faulted, line.at);

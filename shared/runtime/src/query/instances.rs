@@ -180,6 +180,7 @@ impl Runtime {
         let mut executions = ActivityExecution::fold(instance_id, &lines);
         for execution in &mut executions {
             execution.add_literals(&found.graph);
+            execution.add_outputs(&found.graph, &found.instance);
         }
         Ok(Some(executions))
     }
@@ -198,14 +199,7 @@ impl Runtime {
             return Ok(None);
         };
         let root = found.graph.node(ROOT);
-        let contexts = found.instance.contexts.values();
-        let kept = contexts
-            .filter(|context| context.owner.is_none())
-            .find(|context| context.node == ROOT);
-        let value = |place: u32| {
-            kept.and_then(|context| context.variables.get(&place))
-                .cloned()
-        };
+        let value = |place: u32| found.instance.variable(place).cloned();
         let variables = (0..).zip(&root.variables);
         let variables = variables.map(|(place, variable)| VariableValue {
             id: variable.id.clone(),

@@ -74,8 +74,7 @@
   const day = ([weekday, date, month, year]) => `${weekday.slice(0, 3)} ${month} ${date} ${year}`;
   const clock = (parts) => `${parts[4]} GMT+0000 (Coordinated Universal Time)`;
   const pad = (number) => String(number).padStart(2, '0');
-  const localDay = (date) =>
-    `${pad(date.getUTCMonth() + 1)}/${pad(date.getUTCDate())}/${String(date.getUTCFullYear()).padStart(4, '0')}`;
+  const localDay = (date) => `${date.getUTCMonth() + 1}/${date.getUTCDate()}/${date.getUTCFullYear()}`;
   const localClock = (date) => {
     const hours = date.getUTCHours();
     const rest = `${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`;

@@ -3,7 +3,6 @@
   'use strict';
   const define = (name, value) =>
     Reflect.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
-  const { stringify } = JSON;
 
   // What is loaded later is frozen as all else is, where all else is.
   let loaded;
@@ -27,7 +26,7 @@
     createEventTriggerUrl: (event, until) => host.createEventTriggerUrl(event, expiry(until)),
     isNullOrWhiteSpace: (value) => value == null || String(value).trim() === '',
     isNullOrEmpty: (value) => value == null || String(value) === '',
-    toJson: (value) => stringify(value),
+    toJson: (value) => host.toJson(value),
     newGuidString: () => host.newGuid(),
     getGuidString: () => host.newGuid(),
     getShortGuid: () => host.newShortGuid(),

@@ -56,7 +56,17 @@
       const fraction = floor((ms % second) * 10000);
       return `${this.#ms < 0 ? '-' : ''}${days ? `${days}.` : ''}${pad(floor(ms / hour) % 24)}:${pad(floor(ms / minute) % 60)}:${pad(floor(ms / second) % 60)}${fraction ? `.${pad(fraction, 7)}` : ''}`;
     }
-    toJSON() { return this.toString(); }
+    text$() { return this.toString(); }
+    // The members that .NET's object shows, in its order.
+    toJSON() {
+      return {
+        Ticks: this.Ticks, Days: this.Days, Hours: this.Hours, Milliseconds: this.Milliseconds, Microseconds: 0,
+        Nanoseconds: 0, Minutes: this.Minutes, Seconds: this.Seconds, TotalDays: this.TotalDays,
+        TotalHours: this.TotalHours, TotalMilliseconds: this.TotalMilliseconds,
+        TotalMicroseconds: this.#ms * 1000, TotalNanoseconds: this.#ms * 1000000,
+        TotalMinutes: this.TotalMinutes, TotalSeconds: this.TotalSeconds,
+      };
+    }
     valueOf() { return this.#ms; }
   }
   TimeSpan.Zero = TimeSpan.of(0);
@@ -207,7 +217,8 @@
     Equals(other) { return String(other) === this.#text; }
     ToString(format) { return format === 'N' ? this.#text.replaceAll('-', '') : this.#text; }
     toString() { return this.#text; }
-    toJSON() { return this.#text; }
+    text$() { return this.#text; }
+    toJSON() { return { Variant: parseInt(this.#text[19], 16), Version: parseInt(this.#text[14], 16) }; }
   }
   Guid.Empty = new Guid();
 

@@ -34,13 +34,26 @@ pub(super) fn moment(value: &Value, now_ms: i64) -> Option<Moment> {
     }
 }
 
-/// Formats a date by a pattern of `strftime`; what is no date stays as it is.
+/// Formats a date by a pattern of `strftime`; what is no date is nil.
 fn date(input: &Input<'_>) -> Made {
     let format = input.text_argument(0);
-    let Some(moment) = moment(input.value, input.work.now_ms).filter(|_| !format.is_empty()) else {
-        return Ok(input.value.clone());
+    let Some(moment) = moment(input.value, input.work.now_ms) else {
+        return Ok(Value::Null);
     };
     input.work.charge(format.len())?;
+    let format = match &*format {
+        "" => "%Y-%m-%d %H:%M:%SZ",
+        format => format,
+    };
+    // Patterns that are a culture's own are those of the invariant one.
+    let format = format
+        .replace("%c", "%A, %d %B %Y %H:%M:%S")
+        .replace("%x", "%m/%d/%Y")
+        .replace("%X", "%H:%M")
+        .replace("%r", "%I:%M:%S %p")
+        .replace("%k", "%-H")
+        .replace("%v", "%e-%b-%Y")
+        .replace("%Q", "%%Q");
     // Ruby's %L are milliseconds; a width is not worth its danger.
     let format = format.replace("%L", "%3f");
     let config = Config::new().lenient(true);
@@ -98,7 +111,6 @@ mod tests {
                 "%H %z",
                 "14 +0200",
             ),
-            ("date", json!("no date"), "%Y", "no date"),
             (
                 "format_date",
                 json!("2024-03-05"),

@@ -9,14 +9,23 @@ use sha2::{Digest, Sha256};
 
 use super::{Filter, Input, failure};
 use crate::EvaluationError;
+use crate::dotnet::json_text;
 use crate::liquid::value::weight;
 
 type Made = Result<Value, EvaluationError>;
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("base64", |input| {
-        input.made(STANDARD.encode(&*input.text()))
+        let text = match input.value {
+            Value::Bool(true) => "True".into(),
+            Value::Bool(false) => "False".into(),
+            Value::Array(_) | Value::Object(_) => json_text(input.value, false).into(),
+            Value::Null | Value::Number(_) | Value::String(_) => input.text(),
+        };
+        input.made(STANDARD.encode(&*text))
     }),
+    ("hmac_sha1", |input| keyed::<Sha1>(input)),
+    ("hmac_sha256", |input| keyed::<Sha256>(input)),
     ("base64_encode", |input| {
         input.made(STANDARD.encode(&*input.text()))
     }),
@@ -55,6 +64,27 @@ fn hashed<D: Digest>(input: &Input<'_>) -> Made {
     let hash = D::digest(text.as_bytes());
     input.made(
         hash.iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    )
+}
+
+/// HMAC of RFC 2104; both hashes have blocks of 64 bytes.
+fn keyed<D: Digest>(input: &Input<'_>) -> Made {
+    const BLOCK: usize = 64;
+    let (text, key) = (input.text(), input.text_argument(0));
+    input.work.charge(text.len() + key.len())?;
+    let mut key = match key.len() {
+        0..=BLOCK => key.as_bytes().to_vec(),
+        _ => D::digest(key.as_bytes()).to_vec(),
+    };
+    key.resize(BLOCK, 0);
+    let padded = |with: u8| key.iter().map(move |byte| byte ^ with).collect::<Vec<u8>>();
+    let inner = D::digest([padded(0x36).as_slice(), text.as_bytes()].concat());
+    let outer = D::digest([padded(0x5c).as_slice(), inner.as_slice()].concat());
+    input.made(
+        outer
+            .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>(),
     )
@@ -117,7 +147,7 @@ fn escape_once(input: &Input<'_>) -> Made {
 
 fn json(input: &Input<'_>) -> Made {
     input.work.allocate(weight(input.value))?;
-    input.made(input.value.to_string())
+    input.made(json_text(input.value, true))
 }
 
 #[cfg(test)]
@@ -146,7 +176,7 @@ mod tests {
                 json!("1 &lt; 2 &amp; 3"),
             ),
             ("json", json!({"a": [1, null]}), json!("{\"a\":[1,null]}")),
-            ("json", json!("a\"b"), json!("\"a\\\"b\"")),
+            ("json", json!("a\"b"), json!("\"a\\u0022b\"")),
             ("md5", json!("a"), json!("0cc175b9c0f1b6a831c399e269772661")),
             (
                 "sha1",

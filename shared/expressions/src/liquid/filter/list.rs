@@ -17,10 +17,10 @@ type Made = Result<Value, EvaluationError>;
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("join", join),
     ("first", |input| {
-        Ok(member(input.value, &"first".into()).into_owned())
+        Ok(at_end(input, |text| text.chars().next(), "first"))
     }),
     ("last", |input| {
-        Ok(member(input.value, &"last".into()).into_owned())
+        Ok(at_end(input, |text| text.chars().last(), "last"))
     }),
     ("size", |input| {
         Ok(Some(size(input.value))
@@ -29,6 +29,9 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
     }),
     ("concat", concat),
     ("reverse", |input| {
+        if let Value::String(text) = input.value {
+            return input.made(text.chars().rev().collect::<String>());
+        }
         copied(input).map(|mut items| {
             items.reverse();
             Value::Array(items)
@@ -64,11 +67,23 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("default", default),
 ];
 
+/// The first or last item of a list, or character of a text.
+fn at_end(input: &Input<'_>, of_text: fn(&str) -> Option<char>, name: &str) -> Value {
+    match input.value {
+        Value::String(text) => of_text(text).map_or(Value::Null, |c| Value::String(c.into())),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => member(other, &name.into()).into_owned(),
+    }
+}
+
 fn join(input: &Input<'_>) -> Made {
     let separator = if input.has_argument(0) {
         input.text_argument(0)
     } else {
-        " ".into()
+        "".into()
     };
     let mut text = String::new();
     for (index, item) in input.items().iter().enumerate() {
@@ -84,13 +99,12 @@ fn join(input: &Input<'_>) -> Made {
 fn concat(input: &Input<'_>) -> Made {
     let other = input.argument(0);
     input.work.allocate(weight(other))?;
+    if !input.value.is_array() {
+        return Ok(input.value.clone());
+    }
     let mut items = copied(input)?;
-    match other {
-        Value::Array(others) => items.extend(others.iter().cloned()),
-        Value::Null => {}
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            items.push(other.clone());
-        }
+    if let Value::Array(others) = other {
+        items.extend(others.iter().cloned());
     }
     Ok(Value::Array(items))
 }
@@ -150,7 +164,7 @@ fn natural(a: &Value, b: &Value) -> Ordering {
 fn uniq(input: &Input<'_>) -> Made {
     let mut seen = BTreeSet::new();
     // The JSON of a value is equal where the value is.
-    select(input, |value| seen.insert(key(input, value).to_string()))
+    select(input, |value| seen.insert(value.to_string()))
 }
 
 fn select(input: &Input<'_>, mut keep: impl FnMut(&Value) -> bool) -> Made {
@@ -188,7 +202,7 @@ fn position(input: &Input<'_>) -> Option<usize> {
 fn sum(input: &Input<'_>) -> Made {
     input.work.charge(input.items().len())?;
     let total = input.items().iter().fold(Value::from(0), |total, item| {
-        let amount = Amount::or_zero(&key(input, item));
+        let amount = Amount::or_zero(item);
         Amount::or_zero(&total).combine(amount, i64::checked_add, |a, b| a + b)
     });
     Ok(total)
@@ -301,7 +315,7 @@ mod tests {
                 ("find", json!(["age", 3]), zoe.clone()),
                 ("find_index", json!(["age", 1]), json!(1)),
                 ("find_index", json!(["age", 9]), Value::Null),
-                ("sum", json!(["age"]), json!(6)),
+                ("sum", json!(["age"]), json!(0)),
                 ("where", json!(["active"]), json!([bob])),
                 ("reject", json!(["active"]), json!([zoe, adam])),
                 ("sort", json!(["age"]), json!([adam, bob, zoe])),

@@ -46,10 +46,18 @@ fn combine(
         .combine(Amount::or_zero(input.argument(0)), whole, fraction))
 }
 
-/// Between whole numbers the quotient is whole, too, rounded down.
+/// The quotient; by a whole number it is rounded down.
 fn divided_by(input: &Input<'_>) -> Made {
     let divisor = divisor(input)?;
-    Ok(input.amount().combine(divisor, floored, |a, b| a / b))
+    let amount = input.amount();
+    if let (Amount::Fraction(dividend), Amount::Whole(_)) = (amount, divisor) {
+        return Ok(whole((dividend / divisor.as_f64()).floor()));
+    }
+    let quotient = amount.combine(divisor, floored, |a, b| a / b);
+    Ok(match Amount::of(&quotient) {
+        Some(Amount::Fraction(fraction)) if fraction.fract() == 0.0 => whole(fraction),
+        Some(_) | None => quotient,
+    })
 }
 
 fn floored(dividend: i64, divisor: i64) -> Option<i64> {
@@ -64,9 +72,15 @@ fn floored(dividend: i64, divisor: i64) -> Option<i64> {
 
 fn modulo(input: &Input<'_>) -> Made {
     let divisor = divisor(input)?;
-    Ok(input
-        .amount()
-        .combine(divisor, i64::checked_rem, |a, b| a % b))
+    // Fluid takes both as whole numbers, halves to even.
+    let [dividend, divisor] = [input.amount(), divisor].map(|amount| match amount {
+        Amount::Whole(whole) => whole,
+        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
+        Amount::Fraction(fraction) => fraction.round_ties_even() as i64,
+    });
+    let rest = dividend.checked_rem(divisor);
+    rest.map(Value::from)
+        .ok_or_else(|| failure("a number cannot be divided by 0"))
 }
 
 fn divisor(input: &Input<'_>) -> Result<Amount, EvaluationError> {
@@ -81,7 +95,7 @@ fn round(input: &Input<'_>) -> Made {
     let digits = Amount::or_zero(input.argument(0)).truncated().clamp(0, 15);
     let number = input.amount();
     if digits == 0 {
-        return Ok(whole(number.as_f64().round()));
+        return Ok(whole(number.as_f64().round_ties_even()));
     }
     let digits = usize::try_from(digits).unwrap_or(0);
     let rounded = format!("{:.digits$}", number.as_f64())
@@ -133,7 +147,7 @@ mod tests {
             ("times", json!(3), vec![json!(1.5)], json!(4.5)),
             ("divided_by", json!(20), vec![json!(7)], json!(2)),
             ("divided_by", json!(-7), vec![json!(2)], json!(-4)),
-            ("divided_by", json!(5.0), vec![json!(2)], json!(2.5)),
+            ("divided_by", json!(5.0), vec![json!(2)], json!(2)),
             ("modulo", json!(7), vec![json!(3)], json!(1)),
             ("ceil", json!(1.2), vec![], json!(2)),
             ("floor", json!(-1.2), vec![], json!(-2)),

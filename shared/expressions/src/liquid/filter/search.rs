@@ -45,7 +45,7 @@ fn replace_last(input: &Input<'_>, replacement: &str) -> Made {
     }
 }
 
-/// Splits at a separator, or into characters at an empty one. Empty parts at the end are left out.
+/// Splits at a separator, or into characters at an empty one. Empty parts are left out.
 fn split(input: &Input<'_>) -> Made {
     let (text, separator) = (input.text(), input.text_argument(0));
     let count = match separator.is_empty() {
@@ -62,9 +62,7 @@ fn split(input: &Input<'_>) -> Made {
             .collect(),
         false => text.split(&*separator).map(Value::from).collect(),
     };
-    while parts.last().is_some_and(|last| last == "") {
-        parts.pop();
-    }
+    parts.retain(|part| part != "");
     Ok(Value::Array(parts))
 }
 
@@ -118,7 +116,7 @@ mod tests {
                 "split",
                 json!("a,,b,,"),
                 vec![json!(",")],
-                json!(["a", "", "b"]),
+                json!(["a", "b"]),
             ),
             ("split", json!("aü"), vec![json!("")], json!(["a", "ü"])),
             ("split", json!(""), vec![json!(",")], json!([])),

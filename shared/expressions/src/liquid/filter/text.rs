@@ -43,12 +43,17 @@ fn prepend(input: &Input<'_>) -> Made {
 
 fn capitalize(input: &Input<'_>) -> Made {
     let text = input.text();
-    let mut characters = text.chars();
-    let first: String = characters
-        .next()
-        .map(|c| c.to_uppercase().collect())
-        .unwrap_or_default();
-    input.made(first + characters.as_str())
+    let mut result = String::with_capacity(text.len());
+    let mut begins_word = true;
+    for character in text.chars() {
+        if begins_word {
+            result.extend(character.to_uppercase());
+        } else {
+            result.push(character);
+        }
+        begins_word = character.is_whitespace();
+    }
+    input.made(result)
 }
 
 fn newline_to_br(input: &Input<'_>) -> Made {
@@ -57,31 +62,16 @@ fn newline_to_br(input: &Input<'_>) -> Made {
     input.made(text.replace("\r\n", "\n").replace('\n', "<br />\n"))
 }
 
-/// Takes away tags, comments, and the inside of scripts and styles.
+/// Takes away tags and comments, and leaves what is between them.
 fn strip_html(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        result.push_str(rest.get(..start).unwrap_or(""));
-        rest = rest.get(start..).unwrap_or("");
-        let is = |tag: &str| {
-            rest.get(..tag.len())
-                .is_some_and(|name| name.eq_ignore_ascii_case(tag))
+    while let Some((before, tag)) = rest.split_once('<') {
+        let Some((_, after)) = tag.split_once('>') else {
+            break;
         };
-        let end = if is("<script") {
-            "</script>"
-        } else if is("<style") {
-            "</style>"
-        } else if is("<!--") {
-            "-->"
-        } else {
-            ">"
-        };
-        let Some(at) = rest.find(end) else { break };
-        rest = rest.get(at + end.len()..).unwrap_or("");
-    }
-    if rest.starts_with('<') && rest.contains('>') {
-        return result;
+        result.push_str(before);
+        rest = after;
     }
     result.push_str(rest);
     result
@@ -216,14 +206,14 @@ mod tests {
                 "capitalize",
                 json!("my great title"),
                 vec![],
-                json!("My great title"),
+                json!("My Great Title"),
             ),
             ("newline_to_br", json!("a\nb"), vec![], json!("a<br />\nb")),
             (
                 "strip_html",
                 json!("a <b>b</b><script>c</script> d < e"),
                 vec![],
-                json!("a b d < e"),
+                json!("a bc d < e"),
             ),
             (
                 "truncate",

@@ -1,0 +1,31 @@
+//! Properties of plain JSON that readers of the journal are shown.
+
+use serde_json::Value;
+
+use crate::activity;
+use crate::definition::fields::Fields;
+
+/// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
+pub(super) fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
+    let shown = descriptor
+        .plain
+        .iter()
+        .filter(|p| !matches!(p.name.as_str(), "branches" | "states" | "transitions"));
+    shown
+        .filter_map(|property| {
+            let given = fields.get(&property.name).unwrap_or(&property.default);
+            (!given.is_null()).then(|| (property.name.clone(), with_alias(given)))
+        })
+        .collect()
+}
+
+/// A variable's type under the alias that Elsa writes for it.
+fn with_alias(given: &Value) -> Value {
+    let mut given = given.clone();
+    if let Some(Value::String(alias)) = given.get_mut("typeName")
+        && alias == "Long"
+    {
+        *alias = "Int64".into();
+    }
+    given
+}

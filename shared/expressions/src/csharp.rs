@@ -1,0 +1,121 @@
+//! C#: a safe subset, interpreted over the same scope and within the same limits as the other languages.
+//!
+//! Elsa compiles scripts, which may do anything the server may. Here a script has statements, lambdas, LINQ over
+//! lists in memory, and the members of the value types; no reflection, no files, no network, no threads.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "operators and members name the kinds of values they take; every other kind is an error of the script"
+)]
+#![allow(
+    clippy::too_many_lines,
+    reason = "members and kinds of expressions are tables, an arm for each name"
+)]
+
+mod assign;
+mod construct;
+mod conversion;
+mod date;
+mod decimal;
+mod evaluate;
+mod expression;
+mod linq;
+mod literal;
+mod make;
+mod math;
+mod members;
+mod methods;
+mod operators;
+mod parser;
+mod pattern;
+mod primary;
+mod run;
+mod sequence;
+mod static_call;
+mod statics;
+mod syntax;
+mod text_method;
+mod token;
+mod types;
+mod value;
+
+use serde_json::Value;
+
+use run::{Frame, Run, Stop};
+use syntax::Statement;
+
+use crate::budget::Budget;
+use crate::{EvaluationError, Kind, Limits, Scope};
+
+/// A script that was read.
+#[derive(Debug)]
+pub(crate) struct Program {
+    statements: Vec<Statement>,
+}
+
+/// What a script gave.
+pub(crate) struct Outcome {
+    pub(crate) value: Value,
+    pub(crate) kind: Kind,
+    /// The value as the journal shows it.
+    pub(crate) logged: Value,
+}
+
+impl Program {
+    /// Reads a script.
+    pub(crate) fn parse(source: &str) -> Result<Self, EvaluationError> {
+        let statements = parser::script(source);
+        let statements = statements.map_err(|problem| EvaluationError::Syntax {
+            message: format!("line {}: {}", problem.line, problem.message),
+            line: Some(problem.line),
+        })?;
+        Ok(Self { statements })
+    }
+
+    /// Runs it.
+    pub(crate) fn evaluate(
+        &self,
+        scope: &mut dyn Scope,
+        limits: &Limits,
+    ) -> Result<Outcome, EvaluationError> {
+        let budget = Budget::new(limits.clone());
+        budget.begin();
+        let mut run = Run {
+            scope,
+            budget: &budget,
+            depth: 0,
+        };
+        let frame = Frame::inside(None);
+        let done = run.block(&self.statements, &frame);
+        if let Some(limit) = budget.exceeded() {
+            return Err(limit);
+        }
+        let value = match done {
+            Ok(()) | Err(Stop::Break | Stop::Continue) => value::V::Null,
+            Err(Stop::Return(value)) => value,
+            Err(Stop::Throw(of, message)) => {
+                return Err(EvaluationError::Thrown {
+                    message: format!("{of}: {message}"),
+                    stack: None,
+                });
+            }
+            Err(Stop::Limit) => return Err(budget.error(crate::budget::Reached::Steps)),
+        };
+        let json = value.to_json(false, 0);
+        if !budget.emit(json.to_string().len())
+            && let Some(limit) = budget.exceeded()
+        {
+            return Err(limit);
+        }
+        let kind = match &value {
+            value::V::Date(_) => Kind::DateTime,
+            value::V::Double(_) => Kind::Double,
+            _ => Kind::Plain,
+        };
+        Ok(Outcome {
+            logged: value.to_json(true, 0),
+            value: json,
+            kind,
+        })
+    }
+}
