@@ -94,10 +94,19 @@ impl Run<'_> {
         Value::Object(data)
     }
 
-    /// Notes the value of an input that is evaluated by the activity itself: with its first line, or its last.
+    /// A commit may be before each turn, so nothing of the one before counts.
+    pub(super) fn begin_turn(&mut self) {
+        self.turn_began = self.journal.len();
+        self.late_inputs.clear();
+    }
+
+    /// Notes the value of an input that is evaluated by the activity itself: with its first line if that is being written,
+    /// else with its last.
     pub(super) fn note_input(&mut self, id: ContextId, name: &str, value: &Value) {
-        let mut lines = self.journal.iter_mut().rev();
-        let started = lines.find(|l| l.context == id && l.event == Event::Started);
+        let lines = self.journal.get_mut(self.turn_began..).unwrap_or_default();
+        let started = lines
+            .iter_mut()
+            .find(|l| l.context == id && l.event == Event::Started);
         let Some(line) = started else {
             self.late_inputs
                 .push((id, property_name(name), value.clone()));

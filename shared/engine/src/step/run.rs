@@ -37,6 +37,8 @@ pub struct Run<'a> {
     pub(super) is_quiet: bool,
     /// Values of inputs that activities asked for after their first line was written.
     pub(super) late_inputs: Vec<(ContextId, String, Value)>,
+    /// Where in the journal the turn of the activity at work began.
+    pub(super) turn_began: usize,
     /// Stands in for the memory of an execution that has ended meanwhile.
     pub(crate) scratch: Memory,
 }
@@ -67,6 +69,7 @@ impl<'a> Run<'a> {
             is_faulting,
             is_quiet: false,
             late_inputs: Vec::new(),
+            turn_began: 0,
             scratch: Memory::None,
         }
     }
@@ -148,6 +151,7 @@ impl<'a> Run<'a> {
         else {
             return;
         };
+        self.begin_turn();
         // An answer within the burst is no wait that readers of the journal know of.
         let is_answer = matches!(bookmark.wait, Wait::Call(_));
         if !is_answer || self.is_in_background(bookmark.context) {
@@ -196,6 +200,7 @@ impl<'a> Run<'a> {
     }
 
     fn execute(&mut self, work: Work) {
+        self.begin_turn();
         let node = self.graph.node(work.node);
         let strategy = self.graph.commit_strategy;
         // A commit before an activity happens with the activity still queued; the step that follows finds
