@@ -176,10 +176,15 @@ impl Runtime {
     /// Creates the instance with its first commit, and goes on.
     pub(crate) async fn create(&self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
         let owner = self.owner();
-        match first.burst.settle_questions(first.transition.clone()).await {
-            Ok(transition) => first.transition = transition,
-            Err(error) => first.fail(error.of_a_step()?),
-        }
+        let id = first.transition.instance.id.clone();
+        first.transition = match first.burst.settle_questions(first.transition).await {
+            Ok(transition) => transition,
+            Err(error) => {
+                let failure = error.of_a_step()?;
+                let instance = first.burst.fresh(id, first.start.clone());
+                first.burst.stepper().step(instance, failure)
+            }
+        };
         let mut has_failed = false;
         for _ in 0..ATTEMPTS_MAX {
             match first.commit(&owner).await {
