@@ -76,6 +76,9 @@ pub(crate) const FIRINGS_PENDING: usize = 16;
 /// How late a timer may be where calls take less than 100 ms and nothing fails, in ms.
 pub(crate) const LATE_MS_MAX: i64 = 10_000;
 
+/// How long one handler is busy with one message there, in ms: four calls.
+pub(crate) const MESSAGE_MS_MAX: i64 = 400;
+
 /// How long after its due time a row may lie among the timers of the table in the calm, in ms: longer than the longest
 /// burst and its lease.
 pub(crate) const OVERDUE_MS_MAX: i64 = 1_800_000;

@@ -109,6 +109,18 @@ pub(crate) enum Errand {
     },
 }
 
+impl Errand {
+    /// How many messages it puts into the queue at one moment.
+    pub(crate) fn crowd(&self) -> i64 {
+        match *self {
+            Self::Pile { timers: count, .. } | Self::Crowd { count } => i64::from(count),
+            // A start and an end each.
+            Self::Family { children } => 2 * i64::from(children),
+            _ => 0,
+        }
+    }
+}
+
 /// What an event names besides its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Whom {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use dormouse_engine::journal::{Event, Line};
 
-use super::hardness::LATE_MS_MAX;
+use super::hardness::{LATE_MS_MAX, MESSAGE_MS_MAX};
 use super::inspector::Found;
 use super::model::Model;
 use super::recipe::Recipe;
@@ -65,7 +65,7 @@ impl Model<'_> {
         wrong
     }
 
-    /// Where nothing fails and calls are quick, a timer is not late.
+    /// Where nothing fails and calls are quick, a timer is not later than the messages before it take the handlers.
     pub(crate) fn lateness(&self, recipe: &Recipe, lines: &[Line]) -> Vec<String> {
         let is_exempt = self.plan.backlog_s > 0 || !self.ledger.pauses.is_empty();
         if !self.plan.hard.fairness || !self.plan.faults.is_steady() || is_exempt {
@@ -76,10 +76,13 @@ impl Model<'_> {
             let line = lines.find(|line| line.activity_id == id && line.event == event);
             line.map(|line| line.at.0)
         };
+        let messages = self.plan.errands.iter().map(|errand| errand.crowd());
+        let handlers = i64::try_from(self.plan.handlers.max(1)).unwrap_or(1);
+        let most = LATE_MS_MAX.max(messages.sum::<i64>() * MESSAGE_MS_MAX / handlers);
         let mut wrong = Vec::new();
         for (id, least) in &recipe.expect.delays {
             if let (Some(began), Some(ended)) = (at(id, Event::Started), at(id, Event::Completed))
-                && ended - began > least + LATE_MS_MAX
+                && ended - began > least + most
             {
                 let late = ended - began - least;
                 wrong.push(format!("{id} was {late} ms late"));
