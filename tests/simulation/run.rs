@@ -184,7 +184,10 @@ fn replay(cluster: &Cluster, menus: &Menus) -> bool {
                     "replay",
                     |runtime| {
                         let id = id.clone();
-                        async move { runtime.replay_dead_letter(&tenant(), &id).await.ok() }
+                        async move {
+                            let replayed = runtime.replay_dead_letter(&tenant(), &id, true).await;
+                            replayed.ok()
+                        }
                     },
                     |replayed| replayed,
                 )

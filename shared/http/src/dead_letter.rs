@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use dormouse_engine::time::Timestamp;
+use dormouse_runtime::Replay;
 use dormouse_runtime::query::{DeadLetter, Letter};
 use serde_json::{Value, json};
 
@@ -51,11 +52,21 @@ async fn one(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>,
     Ok(Json(model(&letter)))
 }
 
-async fn replay(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
-    if app.runtime().replay_dead_letter(app.tenant(), &id).await? {
-        Ok(Json(json!({ "replayed": true, "queueItemId": id })))
-    } else {
-        Err(Operating::NoSuchDeadLetter { id }.into())
+/// `mayRepeat=true` also replays an event that some of its recipients may have had.
+async fn replay(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Json<Value>, Refusal> {
+    let may_repeat = query.read::<bool>("mayrepeat")?.unwrap_or(false);
+    let runtime = app.runtime();
+    match runtime
+        .replay_dead_letter(app.tenant(), &id, may_repeat)
+        .await?
+    {
+        Replay::Done => Ok(Json(json!({ "replayed": true, "queueItemId": id }))),
+        Replay::Missing => Err(Operating::NoSuchDeadLetter { id }.into()),
+        Replay::Forgotten { stimulus } => Err(Operating::MayRepeat { id, stimulus }.into()),
     }
 }
 

@@ -101,6 +101,7 @@ pub use pause::{PAUSE_SEEN_MS, Pause};
 pub use port::Ports;
 pub use publish_definition::{Publication, PublishOutcome};
 pub use publish_event::{EventOutcome, EventRequest};
+pub use replay_dead_letter::Replay;
 pub use report::BurstReport;
 pub use resume::{ResumeOutcome, ResumeRequest};
 pub use resume_link::{LinkAnswered, LinkMade, LinkRequest};

@@ -5,6 +5,7 @@ use dormouse_engine::id::InstanceId;
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
+use dormouse_store::seen::REMEMBERED_MS;
 
 use crate::error::RuntimeError;
 use crate::message::{Message, Task};
@@ -14,8 +15,24 @@ use crate::runtime::Runtime;
 use crate::stimulate::StimulusRequest;
 use crate::wake::WakeRequest;
 
+/// Outcome of a request to replay a dead letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replay {
+    /// It is delivered anew and no dead letter any more.
+    Done,
+    /// There is no such letter.
+    Missing,
+    /// It may hold a stimulus that some of its recipients have had, so long ago that it is not known any more which.
+    /// Nothing happened.
+    Forgotten {
+        /// The id of the stimulus.
+        stimulus: String,
+    },
+}
+
 impl Runtime {
-    /// Delivers a dead letter anew, in place of it. False: there is no such letter.
+    /// Delivers a dead letter anew, in place of it. A stimulus that came more than [`REMEMBERED_MS`] ago and may have
+    /// reached some of its recipients is delivered only if it `may_repeat`.
     ///
     /// # Errors
     ///
@@ -24,10 +41,11 @@ impl Runtime {
         &self,
         tenant: &Tenant,
         id: &str,
-    ) -> Result<bool, RuntimeError> {
+        may_repeat: bool,
+    ) -> Result<Replay, RuntimeError> {
         self.refuse_while_paused()?;
         let Some(letter) = self.store().dead_letter(tenant, id).await? else {
-            return Ok(false);
+            return Ok(Replay::Missing);
         };
         let mut messages = match letter.letter {
             Letter::Effects { effects, .. } => effects
@@ -44,6 +62,18 @@ impl Runtime {
                 vec![Message::new(format!("replay/{id}"), tenant.clone(), task)]
             }
         };
+        let remembered_since = self.now().plus_ms(-REMEMBERED_MS);
+        let forgotten = messages.iter().find_map(|message| match &message.task {
+            Task::Stimulate { stimulus } | Task::StimulateOn { stimulus, .. }
+                if stimulus.at < remembered_since =>
+            {
+                Some(stimulus.id.clone())
+            }
+            _ => None,
+        });
+        if let (Some(stimulus), false) = (forgotten, may_repeat) {
+            return Ok(Replay::Forgotten { stimulus });
+        }
         // Somebody decided that they go on.
         for message in &mut messages {
             message.hops = 0;
@@ -55,7 +85,7 @@ impl Runtime {
             .replay_dead_letter(tenant, id, now.0, &effects?)
             .await?;
         let Some(keys) = replayed else {
-            return Ok(false);
+            return Ok(Replay::Missing);
         };
         self.post(Parcel {
             keys,
@@ -63,7 +93,7 @@ impl Runtime {
             forget: Vec::new(),
         })
         .await;
-        Ok(true)
+        Ok(Replay::Done)
     }
 
     /// Makes a dead letter of a message that cannot be delivered; a burst that cannot go on becomes a failure of its

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::body;
 use crate::error::StoreError;
 use crate::key_text::{SYSTEM, part, partition, plain, time};
+use crate::seen::REMEMBERED_MS;
 use crate::shard;
 use crate::store::Store;
 use crate::table::{Attributes, Condition, Index, Item, Key, Query, Value, Write};
@@ -149,9 +150,6 @@ pub(crate) fn from_item(item: &Item) -> Result<QueuedStimulus, StoreError> {
     queued.hash = hash.ok_or(StoreError::damaged(what))?;
     Ok(queued)
 }
-
-/// How long it is remembered that a stimulus was taken, in ms: longer than it is delivered again.
-const REMEMBERED_MS: i64 = 24 * 3_600_000;
 
 /// What says in the item of a stimulus that it is queued.
 pub(crate) const QUEUED: &str = "qu";

@@ -17,8 +17,9 @@ use crate::tenant::Tenant;
 /// How many events ride in the head.
 const IN_HEAD_MAX: usize = 8;
 
-/// How long an event is remembered, in ms: longer than a queue or the outbox delivers it again.
-const REMEMBERED_MS: i64 = 24 * 3_600_000;
+/// How long it is remembered which recipients a stimulus has had and whether it was taken, in ms: longer than a queue or
+/// the outbox delivers it again.
+pub const REMEMBERED_MS: i64 = 24 * 3_600_000;
 
 /// The events in the head.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -9,7 +9,18 @@ export async function deadLetters(query) {
   const found = await api("GET", `/bookmark-queue/dead-letters?pageSize=25${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
   const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
   const path = (letter) => `/bookmark-queue/dead-letters/${encodeURIComponent(letter.id)}`;
-  const replay = (letter) => action("Replay", async () => { await api("POST", `${path(letter)}/replay`); say("It is being delivered anew."); again(); });
+  const deliver = async (letter) => {
+    try {
+      await api("POST", `${path(letter)}/replay`);
+    } catch (problem) {
+      if (problem.code !== "mayRepeat") throw problem;
+      if (!confirm("This event came more than a day ago. Instances that have had it then get it again if they wait for it now. Replay it?")) return;
+      await api("POST", `${path(letter)}/replay?mayRepeat=true`);
+    }
+    say("It is being delivered anew.");
+    again();
+  };
+  const replay = (letter) => action("Replay", () => deliver(letter));
   const remove = (letter) => action("Delete", async () => {
     if (!confirm("Delete this dead letter? What it carries is lost.")) return;
     await api("DELETE", path(letter));

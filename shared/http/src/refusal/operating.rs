@@ -31,6 +31,10 @@ pub enum Operating {
     NoSuchDeadLetter {
         id: String,
     },
+    MayRepeat {
+        id: String,
+        stimulus: String,
+    },
     NoSuchActivity {
         id: String,
     },
@@ -112,6 +116,11 @@ impl Operating {
                 S::NOT_FOUND,
                 "noSuchDeadLetter",
                 format!("there is no dead letter `{id}`; it was replayed or deleted before, or never existed"),
+            ),
+            Self::MayRepeat { id, stimulus } => (
+                S::CONFLICT,
+                "mayRepeat",
+                format!("the dead letter `{id}` holds the event `{stimulus}`, which came more than a day ago: some instances may have had it, and it is not known any more which. Add `?mayRepeat=true` to deliver it to all that wait now"),
             ),
             Self::NoSuchActivity { id } => (
                 S::NOT_FOUND,

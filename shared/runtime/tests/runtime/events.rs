@@ -1,7 +1,13 @@
 //! Events: before and after their bookmarks, to many, to one, twice.
 
-use dormouse_runtime::{DefinitionHandle, EventOutcome, EventRequest, StartOutcome, StartRequest};
-use serde_json::json;
+use dormouse_engine::activity::event::{EVENT, hashed};
+use dormouse_engine::time::Timestamp;
+use dormouse_runtime::message::{Message, Task};
+use dormouse_runtime::{
+    DefinitionHandle, EventOutcome, EventRequest, Replay, StartOutcome, StartRequest,
+    StimulusRequest,
+};
+use serde_json::{Map, json};
 
 use crate::flow::{delay, event, event_trigger, publish, sequence, write};
 use crate::world::{Node, World, settle, wait_ms};
@@ -136,19 +142,46 @@ async fn an_event_that_nobody_wants_becomes_a_dead_letter_and_can_be_replayed() 
         .await;
     let id = node.started("flow").await.instance.id.to_string();
     let letter = letters.letters[0].id.clone();
-    assert!(
-        node.replay_dead_letter(&world.tenant, &letter)
-            .await
-            .unwrap()
-    );
+    let replay = || node.replay_dead_letter(&world.tenant, &letter, false);
+    assert_eq!(replay().await.unwrap(), Replay::Done);
     settle().await;
     assert_eq!(node.sub_status(&id).await, "Finished");
-    assert!(
-        !node
-            .replay_dead_letter(&world.tenant, &letter)
-            .await
-            .unwrap()
-    );
+    assert_eq!(replay().await.unwrap(), Replay::Missing);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_which_nobody_knows_any_more_who_has_had_it_is_replayed_on_demand_only() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence("flow", &[event("go"), event("go")]))
+        .await;
+    let id = node.started("flow").await.instance.id.to_string();
+    let stimulus = StimulusRequest {
+        at: Timestamp(world.now()),
+        ..StimulusRequest::new("e", EVENT, &hashed("go"), Map::new())
+    };
+    node.stimulate(&world.tenant, &stimulus).await.unwrap();
+    let task = Task::Stimulate { stimulus };
+    let message = Message::new("event/e", world.tenant.clone(), task);
+    let has_had_one = async || assert_eq!(node.sub_status(&id).await, "Suspended");
+    let buried = async || {
+        node.give_up(&message, "tried too often").await.unwrap();
+        let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+        letters.letters[0].id.clone()
+    };
+    // Within a day the instance is known to have had it.
+    let letter = buried().await;
+    let replay = |may_repeat| node.replay_dead_letter(&world.tenant, &letter, may_repeat);
+    assert_eq!(replay(false).await.unwrap(), Replay::Done);
+    settle().await;
+    has_had_one().await;
+    let letter = buried().await;
+    let replay = |may_repeat| node.replay_dead_letter(&world.tenant, &letter, may_repeat);
+    tokio::time::advance(std::time::Duration::from_hours(25)).await;
+    let stimulus = "e".to_owned();
+    assert_eq!(replay(false).await.unwrap(), Replay::Forgotten { stimulus });
+    has_had_one().await;
+    assert_eq!(replay(true).await.unwrap(), Replay::Done);
 }
 
 #[tokio::test(start_paused = true)]

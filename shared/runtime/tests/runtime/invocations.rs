@@ -9,7 +9,7 @@ use dormouse_expressions::Expressions;
 use dormouse_runtime::message::Task;
 use dormouse_runtime::port::{Bus, LifecycleEvent, PortError, Ports, Queue, TaskRequest};
 use dormouse_runtime::{
-    Delivered, EventRequest, Message, ResumeOutcome, ResumeRequest, Runtime, RuntimeConfig,
+    Delivered, EventRequest, Message, Replay, ResumeOutcome, ResumeRequest, Runtime, RuntimeConfig,
     StartOutcome, StartRequest,
 };
 use serde_json::{Value, json};
@@ -178,7 +178,8 @@ async fn workflows_that_set_each_other_off_are_cut_off_by_the_hop_budget() {
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     // Whoever replays it gives it a new budget.
     let id = letter.id.clone();
-    assert!(node.replay_dead_letter(&world.tenant, &id).await.unwrap());
+    let replayed = node.replay_dead_letter(&world.tenant, &id, false).await;
+    assert_eq!(replayed.unwrap(), Replay::Done);
     settle().await;
     let heads = world.rows("WF#").into_iter().filter(|row| row == "HEAD");
     assert_eq!(heads.count(), 12);

@@ -2,7 +2,7 @@
 
 use dormouse_runtime::AlterOutcome;
 use dormouse_runtime::message::{Message, Task};
-use dormouse_runtime::{DefinitionHandle, StartOutcome, StartRequest};
+use dormouse_runtime::{DefinitionHandle, Replay, StartOutcome, StartRequest};
 use serde_json::{Map, json};
 
 use crate::flow::{event, sequence, write};
@@ -63,7 +63,8 @@ async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
     assert_eq!(letters.letters.len(), 1);
     node.publish(sequence("flow", &[write("end")])).await;
     let id = letters.letters[0].id.clone();
-    assert!(node.replay_dead_letter(&world.tenant, &id).await.unwrap());
+    let replayed = node.replay_dead_letter(&world.tenant, &id, false).await;
+    assert_eq!(replayed.unwrap(), Replay::Done);
     settle().await;
     assert_eq!(node.sub_status("x").await, "Finished");
 }

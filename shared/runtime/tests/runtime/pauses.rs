@@ -60,7 +60,7 @@ async fn during_a_pause_nothing_is_started_or_woken_by_whoever_asks() {
     };
     refused(node.publish_event(tenant, waits).await);
     refused(node.retry(tenant, &id, Vec::new()).await);
-    refused(node.replay_dead_letter(tenant, "any").await);
+    refused(node.replay_dead_letter(tenant, "any", false).await);
     settle().await;
     // Nothing has changed but that there is a pause.
     let mut after = world.memory.items();
