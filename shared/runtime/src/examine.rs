@@ -79,7 +79,7 @@ impl Runtime {
             ..ExaminationReport::default()
         };
         for finding in &examination.findings {
-            let is_repaired = examined.repairs && self.store().repair(finding).await?;
+            let is_repaired = examined.repairs && self.store().repair(finding, now).await?;
             report.found.push(Found {
                 kind: finding.kind,
                 tenant: finding.tenant.clone(),

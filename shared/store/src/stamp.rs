@@ -13,7 +13,7 @@ use crate::chunks::Chunk;
 use crate::error::StoreError;
 use crate::instance::{self, HeadItem, Stored, head_key, number};
 use crate::store::Store;
-use crate::table::{Attributes, Change, Condition, Durability, Item, Updated, Value};
+use crate::table::{Attributes, Change, Condition, Durability, Item, Key, Updated, Value};
 use crate::tenant::Tenant;
 
 /// How long the placeholder of an instance that was fenced before it existed stays, in seconds.
@@ -172,6 +172,31 @@ impl Store {
             Updated::New(_) => Verdict::Lost,
             Updated::Refused(_) => Verdict::Undecided,
         })
+    }
+}
+
+impl Store {
+    /// Refuses every first commit that is prepared for an instance which does not exist. False: it exists, or did.
+    pub(crate) async fn refuse_creation(
+        &self,
+        head: &Key,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let there = self.table().get(head).await?;
+        let (fence, condition) = match there.as_ref().map(instance::from_item).transpose()? {
+            None => (1, Condition::Absent),
+            Some(HeadItem::Placeholder { fence }) => {
+                (fence + 1, Condition::Equals("fe".into(), number(fence)))
+            }
+            Some(HeadItem::Instance(_) | HeadItem::Tombstone) => return Ok(false),
+        };
+        let changes = placeholder(fence, now_ms);
+        let durability = Durability::Durable;
+        let updated = self
+            .table()
+            .update(head, &changes, &condition, durability)
+            .await?;
+        Ok(matches!(updated, Updated::New(_)))
     }
 }
 

@@ -22,6 +22,9 @@ const UNDELIVERED_MS: i64 = 10 * 60_000;
 /// A lease that ran out this long ago is nobody's any more, in ms.
 const EXPIRED_MS: i64 = 60_000;
 
+/// A row that was prepared within this time, in ms, may belong to the creation of an instance that is under way.
+const UNDECIDED_MS: i64 = 60_000;
+
 /// What kind of thing is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -101,7 +104,7 @@ impl Store {
     pub async fn examine(&self, table: &dyn Scan, now_ms: i64) -> Result<Examination, StoreError> {
         let facts = Facts::gather(table).await?;
         let mut findings = facts.damaged.clone();
-        findings.extend(self.lost_bookmarks(&facts).await?);
+        findings.extend(self.lost_bookmarks(&facts, now_ms).await?);
         findings.extend(self.missing_rows(&facts).await?);
         findings.extend(self.lost_rows(&facts).await?);
         findings.extend(self.old_triggers(&facts).await?);

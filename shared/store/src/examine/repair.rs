@@ -2,12 +2,13 @@
 //! what it has seen, so one that is overtaken by the work that goes on changes nothing.
 
 use super::facts::{Facts, Head};
-use super::{Finding, Kind, finding};
+use super::{Finding, Kind, UNDECIDED_MS, finding};
 use crate::body;
 use crate::bookmark::{self, BookmarkRow};
 use crate::definition::{self, DefinitionHead};
 use crate::error::StoreError;
 use crate::instance::{self, HeadItem, Stored, head_key, number};
+use crate::stamp::Verdict;
 use crate::store::Store;
 use crate::table::{Condition, Item, Key, Query, Write, Written};
 use crate::tenant::Tenant;
@@ -19,7 +20,11 @@ impl Store {
         item.as_ref().map(instance::from_item).transpose()
     }
 
-    pub(super) async fn lost_bookmarks(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn lost_bookmarks(
+        &self,
+        facts: &Facts,
+        now_ms: i64,
+    ) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key, row) in &facts.bookmarks {
             let place = (tenant.clone(), row.instance_id.clone());
@@ -34,7 +39,7 @@ impl Store {
             let is_lost = match self.head_now(tenant, &row.instance_id).await? {
                 Some(HeadItem::Instance(stored)) => !is_open(&stored, row),
                 Some(HeadItem::Placeholder { .. }) => false,
-                Some(HeadItem::Tombstone) | None => true,
+                Some(HeadItem::Tombstone) | None => row.stamp.at_ms < now_ms - UNDECIDED_MS,
             };
             if is_lost {
                 let about = format!("{} of {}", row.bookmark_id, row.instance_id);
@@ -147,15 +152,20 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn repair(&self, finding: &Finding) -> Result<bool, StoreError> {
+    pub async fn repair(&self, finding: &Finding, now_ms: i64) -> Result<bool, StoreError> {
         let [key, owner] = finding.keys.as_slice() else {
             return Ok(false);
         };
         match finding.kind {
-            Kind::BookmarkWithoutInstance | Kind::ClaimWithoutHolder | Kind::OldTrigger => {
+            Kind::BookmarkWithoutInstance => {
+                let tenant = Tenant::new(&finding.tenant)?;
+                self.delete_lost_bookmark(&tenant, (key, owner), now_ms)
+                    .await
+            }
+            Kind::ClaimWithoutHolder | Kind::OldTrigger => {
                 self.delete_if_as_seen(finding.kind, key, owner).await
             }
-            Kind::RowsWithoutInstance => self.delete_rows_beside(owner).await,
+            Kind::RowsWithoutInstance => self.delete_rows_beside(owner, now_ms).await,
             Kind::BookmarkWithoutRow
             | Kind::OldOutbox
             | Kind::Interrupted
@@ -163,6 +173,33 @@ impl Store {
             | Kind::BlobWithoutOwner
             | Kind::Damaged => Ok(false),
         }
+    }
+
+    /// Deletes a bookmark's row. Where there is no instance, a creation that was frozen might still come: it is fenced
+    /// first.
+    async fn delete_lost_bookmark(
+        &self,
+        tenant: &Tenant,
+        (key, owner): (&Key, &Key),
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let Some(item) = self.table().get(key).await? else {
+            return Ok(false);
+        };
+        let row = bookmark::from_item(&item)?;
+        if !matches!(
+            self.head_now(tenant, &row.instance_id).await?,
+            Some(HeadItem::Instance(_))
+        ) {
+            let fenced = self.fence(tenant, &row.instance_id, &row.stamp, now_ms);
+            if fenced.await? != Verdict::Lost {
+                return Ok(false);
+            }
+            let delete = Write::Delete(key.clone(), same(&item));
+            return Ok(self.table().write(&[delete]).await? == Written::Done);
+        }
+        self.delete_if_as_seen(Kind::BookmarkWithoutInstance, key, owner)
+            .await
     }
 
     /// Deletes a row whose owner is still as it was when it was judged.
@@ -182,17 +219,17 @@ impl Store {
         if is_needed {
             return Ok(false);
         }
-        let same = row
-            .attributes
-            .iter()
-            .map(|(name, value)| Condition::Equals(name.clone(), value.clone()));
-        let delete = Write::Delete(key.clone(), Condition::All(same.collect()));
+        let delete = Write::Delete(key.clone(), same(&row));
         let check = Write::Check(owner.clone(), unchanged);
         Ok(self.table().write(&[delete, check]).await? == Written::Done)
     }
 
-    /// Deletes what lies beside a head that is not there.
-    async fn delete_rows_beside(&self, head: &Key) -> Result<bool, StoreError> {
+    /// Deletes what lies beside a head that is not there. A creation that was frozen might still come, and need it: a
+    /// placeholder refuses it first.
+    async fn delete_rows_beside(&self, head: &Key, now_ms: i64) -> Result<bool, StoreError> {
+        if !self.refuse_creation(head, now_ms).await? {
+            return Ok(false);
+        }
         loop {
             let all = Query {
                 limit: 90,
@@ -200,23 +237,28 @@ impl Store {
                 ..Query::prefix(head.partition.clone(), "")
             };
             let page = self.table().query(&all).await?;
-            if page.items.iter().any(|item| item.key == *head) {
-                return Ok(false);
-            }
-            if page.items.is_empty() {
+            let beside = page.items.into_iter().filter(|item| item.key != *head);
+            let deletes: Vec<_> = beside
+                .map(|item| Write::Delete(item.key, Condition::Always))
+                .collect();
+            if deletes.is_empty() {
                 return Ok(true);
             }
-            let deletes = page
-                .items
-                .into_iter()
-                .map(|item| Write::Delete(item.key, Condition::Always));
-            let check = std::iter::once(Write::Check(head.clone(), Condition::Absent));
+            let is_placeholder = Condition::Has("pl".into());
+            let check = std::iter::once(Write::Check(head.clone(), is_placeholder));
             let writes: Vec<_> = check.chain(deletes).collect();
             if self.table().write(&writes).await? != Written::Done {
                 return Ok(false);
             }
         }
     }
+}
+
+/// The condition that an item is as it was read.
+fn same(item: &Item) -> Condition {
+    let attributes = item.attributes.iter();
+    let same = attributes.map(|(name, value)| Condition::Equals(name.clone(), value.clone()));
+    Condition::All(same.collect())
 }
 
 /// Whether the row is needed by its owner as that stands now, and what says that it still stands so. `None`: that
