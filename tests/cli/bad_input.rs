@@ -25,11 +25,63 @@ fn wrong_words_are_told_with_what_would_be_right() {
         .complains("not JSON");
     run(["start", "x", "-i", "novalue"])
         .ended(2)
-        .complains("name=value");
+        .complains("write -i novalue=VALUE");
     run(["start", "x", "--input", "@/no/such/file"])
         .ended(2)
         .complains("/no/such/file");
     run(["--help"]).ended(0).says("Exit codes:");
+}
+
+#[test]
+fn inputs_that_a_workflow_does_not_declare_and_activities_that_are_unknown_are_told() {
+    let hello = example("hello");
+    let hello = hello.to_str().unwrap();
+    let given = ["-i", "Nmae=Ada", "--no-wait"];
+    let says = "declares no input `Nmae`; it declares Name";
+    run([&["run", hello][..], &given].concat())
+        .ended(0)
+        .complains(says)
+        .says("Hello, world!");
+    let strict = [&["run", "--strict", hello][..], &given].concat();
+    run(strict).ended(2).complains(says);
+
+    let folder = folder();
+    let odd = folder.path().join("odd.json");
+    let definition = r#"{ "definitionId": "odd", "inputs": [{ "name": "Amount", "type": "Decimal" }],
+        "root": { "type": "Acme.Nope", "id": "a" } }"#;
+    fs::write(&odd, definition).unwrap();
+    let odd = odd.to_str().unwrap();
+    run(["run", odd, "-i", "Amount=abc"])
+        .ended(2)
+        .complains("the input `Amount` is a Decimal");
+    run(["run", odd, "-i", "Amount=3"])
+        .ended(1)
+        .complains("no activity type `Acme.Nope`");
+    run(["run", "--strict", odd])
+        .ended(2)
+        .complains("no activity type `Acme.Nope`");
+
+    let data = crate::process::folder();
+    let server = Server::start(data.path());
+    server
+        .run(&["publish", "--strict", odd])
+        .ended(2)
+        .complains("saved as a draft");
+    server
+        .run(&["publish", odd])
+        .ended(0)
+        .complains("no activity type `Acme.Nope`");
+    server
+        .run(&["start", "odd", "-i", "Amount=abc"])
+        .ended(2)
+        .complains("the input `Amount` is a Decimal");
+}
+
+#[test]
+fn options_of_the_server_stand_where_they_mean_something() {
+    run(["run", "--help"]).ended(0).lacks("--api-key");
+    run(["list", "--help"]).ended(0).says("--api-key");
+    run(["--url", "ftp://x", "list"]).ended(2);
 }
 
 #[test]

@@ -32,6 +32,11 @@ impl Ran {
 
     /// Fails the test unless the output has the text.
     #[track_caller]
+    pub(crate) fn lacks(self, text: &str) -> Self {
+        assert!(!self.out.contains(text), "`{text}` in: {self:?}");
+        self
+    }
+
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.out.contains(text), "no `{text}` in: {self:?}");
         self

@@ -1,6 +1,6 @@
 //! The command line: what can be asked for. What each command does is in the file of its name.
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
@@ -16,29 +16,56 @@ use crate::screen::Screen;
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = exit::HELP, propagate_version = true, infer_subcommands = true)]
 struct Cli {
-    /// The server to talk to
-    #[arg(
-        long,
-        global = true,
-        env = "DORMOUSE_URL",
-        default_value = "http://127.0.0.1:7070"
-    )]
-    url: String,
-    /// The API key to show; without it, the one in the data folder of the server on this machine
-    #[arg(
-        long,
-        global = true,
-        value_name = "KEY",
-        env = "DORMOUSE_API_KEY",
-        hide_env_values = true
-    )]
-    api_key: Option<String>,
+    #[command(flatten)]
+    server: ServerArgs,
     /// Answer in JSON, for programs; errors are JSON on the error stream then
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: Command,
 }
+
+/// The server that a command talks to. It may be named before the command or after it.
+#[derive(Debug, Default, Args)]
+struct ServerArgs {
+    /// Server to talk to [env: DORMOUSE_URL] [default: http://127.0.0.1:7070]
+    #[arg(long)]
+    url: Option<String>,
+    /// API key to authenticate with [env: DORMOUSE_API_KEY] [default: that of the server on this machine]
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+}
+
+impl ServerArgs {
+    /// These options; what they leave out from those before the command, and from the environment.
+    fn or(self, before: &Self) -> Self {
+        let environment = |name| std::env::var(name).ok().filter(|text| !text.is_empty());
+        let url = self.url.or_else(|| before.url.clone());
+        let api_key = self.api_key.or_else(|| before.api_key.clone());
+        Self {
+            url: url.or_else(|| environment("DORMOUSE_URL")),
+            api_key: api_key.or_else(|| environment("DORMOUSE_API_KEY")),
+        }
+    }
+
+    fn client(&self) -> Client {
+        let url = self.url.as_deref().unwrap_or("http://127.0.0.1:7070");
+        Client::new(url, key::find(self.api_key.as_deref(), url))
+    }
+}
+
+/// The options of a command that talks to a server.
+#[derive(Debug, Args)]
+struct Remote<T: Args> {
+    #[command(flatten)]
+    args: T,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// A command without options of its own.
+#[derive(Debug, Args)]
+struct NoArgs {}
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -47,26 +74,26 @@ enum Command {
     /// Run a definition from a file, without a server, until it finishes or waits
     Run(run::RunArgs),
     /// Save definitions from files and publish them
-    Publish(publish::PublishArgs),
+    Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
-    Start(start::StartArgs),
+    Start(Remote<start::StartArgs>),
     /// Resume an instance at a bookmark
-    Resume(resume::ResumeArgs),
+    Resume(Remote<resume::ResumeArgs>),
     /// Publish an event to everybody who waits for it
-    Event(event::EventArgs),
+    Event(Remote<event::EventArgs>),
     /// Complete tasks that workflows wait for
     #[command(subcommand)]
-    Task(task::TaskCommand),
+    Task(TaskCommand),
     /// List instances, or definitions
-    List(list::ListArgs),
+    List(Remote<list::ListArgs>),
     /// Show an instance: where it waits, what it did
-    Show(show::ShowArgs),
+    Show(Remote<show::ShowArgs>),
     /// Cancel instances
-    Cancel(cancel::CancelArgs),
-    /// Keep all workflows from starting and going on, without losing anything
-    Pause(pause::PauseArgs),
-    /// Let workflows start and go on again
-    Unpause,
+    Cancel(Remote<cancel::CancelArgs>),
+    /// Pause the runtime: no workflow starts or resumes until `unpause`. Pending work is kept
+    Pause(Remote<pause::PauseArgs>),
+    /// End a pause
+    Unpause(Remote<NoArgs>),
     /// Tell everything that is wrong with definitions in files, without a server
     Validate(validate::ValidateArgs),
     /// Look for what is wrong in a data folder, and mend it
@@ -74,14 +101,21 @@ enum Command {
     /// Make an API key where no server runs that could: the first one of a table that many share
     Key(make_key::KeyArgs),
     /// Check that a running cluster keeps its promises
-    Verify(verify::VerifyArgs),
+    Verify(Remote<verify::VerifyArgs>),
     /// Tell what a definition would cost on AWS, without a server
     Cost(cost::CostArgs),
     /// Get Elsa Studio for the console of `serve`
     #[command(subcommand)]
     Studio(studio::StudioCommand),
     /// Write a definition to a file or to the standard output
-    Export(export::ExportArgs),
+    Export(Remote<export::ExportArgs>),
+}
+
+/// What to do with tasks.
+#[derive(Debug, Subcommand)]
+enum TaskCommand {
+    /// Complete a task with its result
+    Complete(Remote<task::CompleteArgs>),
 }
 
 /// The process, from its arguments to its exit code.
@@ -99,7 +133,7 @@ pub(crate) fn main() -> Exit {
         }
     };
     let screen = Screen::new(cli.json);
-    match dispatch(cli.command, &cli.url, cli.api_key.as_deref(), &screen) {
+    match dispatch(cli.command, &cli.server, &screen) {
         Ok(exit) => exit,
         Err(failure) => {
             failure.tell(cli.json);
@@ -108,13 +142,8 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-fn dispatch(
-    command: Command,
-    url: &str,
-    key: Option<&str>,
-    screen: &Screen,
-) -> Result<Exit, Failure> {
-    let client = || Client::new(url, key::find(key, url));
+fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Exit, Failure> {
+    let client = |server: ServerArgs| server.or(before).client();
     match command {
         Command::Serve(args) => serve::serve(*args, screen),
         Command::Run(args) => run::run(args, screen),
@@ -122,19 +151,38 @@ fn dispatch(
         Command::Studio(command) => studio::studio(&command, screen),
         Command::Doctor(args) => wait(doctor::doctor(&args, screen)),
         Command::Key(args) => wait(make_key::key(&args, screen)),
-        Command::Verify(args) => wait(verify::verify(&args, key, screen)),
         Command::Cost(args) => wait(cost::cost(&args, screen)),
-        Command::Publish(args) => wait(publish::publish(&args, &client(), screen)),
-        Command::Start(args) => wait(start::start(&args, &client(), screen)),
-        Command::Resume(args) => wait(resume::resume(&args, &client(), screen)),
-        Command::Event(args) => wait(event::event(&args, &client(), screen)),
-        Command::Task(args) => wait(task::task(&args, &client(), screen)),
-        Command::List(args) => wait(list::list(&args, &client(), screen)),
-        Command::Show(args) => wait(show::show(&args, &client(), screen)),
-        Command::Cancel(args) => wait(cancel::cancel(&args, &client(), screen)),
-        Command::Pause(args) => wait(pause::pause(&args, &client(), screen)),
-        Command::Unpause => wait(pause::unpause(&client(), screen)),
-        Command::Export(args) => wait(export::export(&args, &client(), screen)),
+        Command::Verify(Remote { args, server }) => {
+            let key = server.or(before).api_key;
+            wait(verify::verify(&args, key.as_deref(), screen))
+        }
+        Command::Publish(Remote { args, server }) => {
+            wait(publish::publish(&args, &client(server), screen))
+        }
+        Command::Start(Remote { args, server }) => {
+            wait(start::start(&args, &client(server), screen))
+        }
+        Command::Resume(Remote { args, server }) => {
+            wait(resume::resume(&args, &client(server), screen))
+        }
+        Command::Event(Remote { args, server }) => {
+            wait(event::event(&args, &client(server), screen))
+        }
+        Command::Task(TaskCommand::Complete(Remote { args, server })) => {
+            wait(task::complete(&args, &client(server), screen))
+        }
+        Command::List(Remote { args, server }) => wait(list::list(&args, &client(server), screen)),
+        Command::Show(Remote { args, server }) => wait(show::show(&args, &client(server), screen)),
+        Command::Cancel(Remote { args, server }) => {
+            wait(cancel::cancel(&args, &client(server), screen))
+        }
+        Command::Pause(Remote { args, server }) => {
+            wait(pause::pause(&args, &client(server), screen))
+        }
+        Command::Unpause(Remote { server, .. }) => wait(pause::unpause(&client(server), screen)),
+        Command::Export(Remote { args, server }) => {
+            wait(export::export(&args, &client(server), screen))
+        }
     }
 }
 

@@ -4,10 +4,14 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
+use dormouse_engine::definition::convert::convert;
+use dormouse_engine::definition::data_type::DataType;
+use dormouse_engine::definition::declaration::Argument;
 use serde_json::{Map, Value};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::screen::Screen;
 
 /// What a workflow or an activity receives.
 #[derive(Debug, Args)]
@@ -32,18 +36,102 @@ impl InputArgs {
                 ));
             }
         };
-        values.append(&mut pairs("--set", &self.set)?);
+        values.append(&mut pairs("-i", &self.set)?);
         Ok(values)
     }
+}
+
+/// Compares values with the inputs that a workflow declares: one that cannot be read as its declared type is an error,
+/// one that is not declared a warning.
+pub(crate) fn check(
+    screen: &Screen,
+    values: &Map<String, Value>,
+    declared: &[Argument],
+    is_strict: bool,
+) -> Result<(), Failure> {
+    for (name, value) in values {
+        let found = declared.iter().find(|d| d.name.eq_ignore_ascii_case(name));
+        match found {
+            Some(declared) if !is_readable(value, &declared.data_type) => {
+                return Err(bad(format!(
+                    "the input `{}` is a {}, and {value} cannot be read as one",
+                    declared.name,
+                    kind_name(&declared.data_type)
+                )));
+            }
+            Some(_) => {}
+            None => {
+                let names: Vec<_> = declared.iter().map(|d| d.name.as_str()).collect();
+                let known = match names.as_slice() {
+                    [] => "it declares none".to_owned(),
+                    names => format!("it declares {}", names.join(", ")),
+                };
+                warn_or_refuse(
+                    screen,
+                    is_strict,
+                    &format!("the workflow declares no input `{name}`; {known}"),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name of a type for a person.
+fn kind_name(data_type: &DataType) -> String {
+    format!("{data_type:?}").replace(['(', ')', '"'], " ")
+}
+
+/// Whether a value has a reading as a type. Elsa gives the type's default to a workflow where it has none.
+fn is_readable(value: &Value, wanted: &DataType) -> bool {
+    let Value::String(text) = value else {
+        return convert(value.clone(), wanted).is_ok();
+    };
+    let text = text.trim();
+    match wanted {
+        _ if text.is_empty() => true,
+        DataType::Byte
+        | DataType::Short
+        | DataType::Integer
+        | DataType::Long
+        | DataType::Single
+        | DataType::Number
+        | DataType::Decimal => text.parse::<f64>().is_ok(),
+        DataType::Boolean => {
+            text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")
+        }
+        DataType::Guid | DataType::DateTime | DataType::DateTimeOffset | DataType::TimeSpan => {
+            // What has no reading becomes the type's default, as a text that surely has none does.
+            let default = convert("no value of the type".into(), wanted).ok();
+            let read = convert(text.into(), wanted).ok();
+            read.is_some() && (read != default || text.starts_with("00"))
+        }
+        _ => convert(value.clone(), wanted).is_ok(),
+    }
+}
+
+/// Warns on the error stream; an error instead where everything is to be as declared.
+pub(crate) fn warn_or_refuse(
+    screen: &Screen,
+    is_strict: bool,
+    message: &str,
+) -> Result<(), Failure> {
+    if is_strict {
+        return Err(bad(message));
+    }
+    screen.warn(message);
+    Ok(())
 }
 
 /// Reads `name=value` pairs; values are JSON if they read as JSON, else text.
 pub(crate) fn pairs(option: &str, pairs: &[String]) -> Result<Map<String, Value>, Failure> {
     let mut values = Map::new();
     for pair in pairs {
-        let (name, value) = pair
-            .split_once('=')
-            .ok_or_else(|| bad(format!("{option} {pair}: write it as name=value")))?;
+        let (name, value) = pair.split_once('=').ok_or_else(|| {
+            bad(format!(
+                "`{pair}` has no value; write {option} {pair}=VALUE"
+            ))
+        })?;
         let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         values.insert(name.to_owned(), value);
     }

@@ -43,6 +43,14 @@ impl Screen {
         }
     }
 
+    /// Writes a warning for people to the error stream; nothing in JSON mode.
+    pub(crate) fn warn(&self, text: impl AsRef<str>) {
+        if !self.is_json {
+            let mut err = std::io::stderr().lock();
+            let _nobody_reads = writeln!(err, "warning: {}", one_line(text.as_ref()));
+        }
+    }
+
     /// Writes a table for people; nothing in JSON mode.
     pub(crate) fn table(&self, table: &TextTable) {
         for line in table.lines() {

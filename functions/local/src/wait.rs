@@ -8,6 +8,15 @@ use crate::text_table::TextTable;
 
 /// Writes what an instance waits for, one line each, with the command that ends each wait.
 pub(crate) fn tell(screen: &Screen, instance_id: &str, bookmarks: &[Value]) {
+    table(screen, Some(instance_id), bookmarks);
+}
+
+/// Writes what an instance waits for that no command reaches.
+pub(crate) fn tell_only(screen: &Screen, bookmarks: &[Value]) {
+    table(screen, None, bookmarks);
+}
+
+fn table(screen: &Screen, instance_id: Option<&str>, bookmarks: &[Value]) {
     if bookmarks.is_empty() {
         return;
     }
@@ -16,7 +25,8 @@ pub(crate) fn tell(screen: &Screen, instance_id: &str, bookmarks: &[Value]) {
     for bookmark in bookmarks {
         let text = |name: &str| bookmark.get(name).and_then(Value::as_str);
         let activity = text("activityName").or(text("activityId")).unwrap_or("?");
-        let (what, how) = describe(instance_id, bookmark);
+        let (what, how) = describe(instance_id.unwrap_or_default(), bookmark);
+        let how = instance_id.map(|_| how).unwrap_or_default();
         table.row([String::new(), screen.bold(activity), what, screen.dim(&how)]);
     }
     screen.table(&table);

@@ -81,7 +81,7 @@ pub(crate) async fn cost(args: &CostArgs, screen: &Screen) -> Result<Exit, Failu
         answers.entry(EVERY_OTHER).or_insert(filler);
     }
     let account = Account::new();
-    let first = publish(account.runtime(), account.tenant(), files).await?;
+    let first = publish(account.runtime(), account.tenant(), files, (false, screen)).await?;
     account.settle().await.map_err(|e| Failure::runtime(&e))?;
     let start = match &args.trigger {
         None if account.recurs(&first) => Start::Occurrence {

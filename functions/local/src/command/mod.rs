@@ -38,8 +38,19 @@ fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Tells what a burst did, and where its instance stands now.
+/// Tells what a burst did, where its instance stands now, and which commands go on from there.
 fn tell_burst(screen: &Screen, answer: &Value) -> Exit {
+    let exit = tell_end(screen, answer);
+    let id = text(answer, "workflowInstanceId");
+    wait::tell(screen, id, items(answer, "bookmarks"));
+    if text(answer, "subStatus") == "Faulted" {
+        screen.line(format!("See what failed: dormouse show {id}"));
+    }
+    exit
+}
+
+/// Tells what a burst did.
+fn tell_end(screen: &Screen, answer: &Value) -> Exit {
     screen.value(answer);
     for line in items(answer, "lines") {
         screen.line(format!("  {}", line.as_str().unwrap_or_default()));
@@ -49,11 +60,6 @@ fn tell_burst(screen: &Screen, answer: &Value) -> Exit {
     let output = answer.get("output").and_then(Value::as_object);
     if let Some(output) = output.filter(|o| !o.is_empty()) {
         screen.line(format!("Output: {}", Value::Object(output.clone())));
-    }
-    let id = text(answer, "workflowInstanceId");
-    wait::tell(screen, id, items(answer, "bookmarks"));
-    if sub_status == "Faulted" {
-        screen.line(format!("See what failed: dormouse show {id}"));
     }
     ended(sub_status)
 }

@@ -23,6 +23,10 @@ pub(crate) struct PublishArgs {
     /// Only save them as drafts
     #[arg(long)]
     draft: bool,
+    /// Publish only what is without notes, such as an activity type that the server does not know; the others stay
+    /// drafts
+    #[arg(long)]
+    strict: bool,
 }
 
 /// A file that was not published, and why.
@@ -48,7 +52,7 @@ pub(crate) async fn publish(
         let mut refused = Vec::new();
         for file in left {
             progress.next(&file.shown());
-            match send(&file, args.draft, client).await {
+            match send(&file, args, client).await {
                 Ok(answer) => {
                     progress.done();
                     answers.push((file, answer));
@@ -75,10 +79,27 @@ pub(crate) async fn publish(
     conclude(refused)
 }
 
-async fn send(file: &DefinitionFile, draft: bool, client: &Client) -> Result<Value, Failure> {
+async fn send(
+    file: &DefinitionFile,
+    args: &PublishArgs,
+    client: &Client,
+) -> Result<Value, Failure> {
     let model = file.definition.raw();
-    let body = json!({ "model": model, "publish": !draft });
-    client.post("/workflow-definitions", &body).await
+    let save = |publish: bool| json!({ "model": model, "publish": publish });
+    if args.strict && !args.draft {
+        let draft = client.post("/workflow-definitions", &save(false)).await?;
+        let notes = items(&draft, "validationErrors").iter();
+        let notes: Vec<String> = notes
+            .map(|note| format!("{}: {}", text(note, "path"), text(note, "message")))
+            .collect();
+        if !notes.is_empty() {
+            let message = format!("saved as a draft and not published: {}", notes.join("; "));
+            return Err(Failure::new(Exit::BadInput, "hasNotes", message));
+        }
+    }
+    client
+        .post("/workflow-definitions", &save(!args.draft))
+        .await
 }
 
 fn tell(screen: &Screen, file: &DefinitionFile, answer: &Value) {
@@ -94,7 +115,7 @@ fn tell(screen: &Screen, file: &DefinitionFile, answer: &Value) {
     ));
     for problem in items(answer, "validationErrors") {
         let (path, message) = (text(problem, "path"), text(problem, "message"));
-        screen.line(format!("  note: {path}: {message}"));
+        screen.warn(format!("{}: {path}: {message}", file.shown()));
     }
 }
 

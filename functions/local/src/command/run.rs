@@ -19,14 +19,15 @@ use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 
-use super::tell_burst;
+use super::{items, tell_burst, tell_end};
 use crate::definition_file::{self, DefinitionFile};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::InputArgs;
+use crate::input::{self, InputArgs, warn_or_refuse};
 use crate::reach::ReachArgs;
 use crate::screen::Screen;
 use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
+use crate::wait;
 use narrator::Narrator;
 
 /// What to run.
@@ -49,6 +50,9 @@ pub(crate) struct RunArgs {
     /// Stop when it waits, even if it only waits for a time
     #[arg(long)]
     no_wait: bool,
+    /// Refuse what would only be a warning: undeclared inputs, notes about the definition
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     reach: ReachArgs,
 }
@@ -58,7 +62,10 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::WARN, LogFormat::Text);
     let files = definition_file::read_all(&args.files)?;
     let input = args.input.read()?;
-    let temporary = tempfile::tempdir().map_err(Failure::system)?;
+    if let Some(first) = files.first() {
+        input::check(screen, &input, &first.definition.inputs, args.strict)?;
+    }
+    let temporary = temporary_folder().map_err(Failure::system)?;
     let data = args.data.clone();
     let data = data.unwrap_or_else(|| temporary.path().to_owned());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -73,12 +80,33 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
         request.correlation_id = args.correlation.clone();
         request.trigger_activity_id = args.trigger.clone();
         let ran = match host.nodes().first() {
-            Some(node) => go(node.clone(), &host, files, request, &args, &narrator).await,
+            Some(node) => {
+                go(
+                    node.clone(),
+                    (&host, screen),
+                    files,
+                    request,
+                    &args,
+                    &narrator,
+                )
+                .await
+            }
             None => Err(Failure::new(Exit::Failed, "system", "there is no node")),
         };
         host.close().await;
         Ok(conclude(&args, ran?, &narrator, screen))
     })
+}
+
+/// A folder that only its owner may read, like every data folder.
+fn temporary_folder() -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
 async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
@@ -100,7 +128,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
 
 async fn go(
     node: Runtime,
-    host: &Host,
+    (host, screen): (&Host, &Screen),
     files: Vec<DefinitionFile>,
     mut request: StartRequest,
     args: &RunArgs,
@@ -108,7 +136,7 @@ async fn go(
 ) -> Result<InstanceDetail, Failure> {
     let tenant = Tenant::default();
     let stop = stop_signal().map_err(Failure::system)?;
-    let first = publish(&node, &tenant, files).await?;
+    let first = publish(&node, &tenant, files, (args.strict, screen)).await?;
     request.definition = DefinitionHandle::published(first);
     let started = node.start(&tenant, request).await;
     let id = match started.map_err(|e| Failure::runtime(&e))? {
@@ -133,6 +161,7 @@ pub(super) async fn publish(
     node: &Runtime,
     tenant: &Tenant,
     files: Vec<DefinitionFile>,
+    (is_strict, screen): (bool, &Screen),
 ) -> Result<String, Failure> {
     let mut left = Vec::new();
     let mut first = None;
@@ -157,7 +186,12 @@ pub(super) async fn publish(
         for (name, id) in left {
             let published = node.publish_definition(tenant, &id).await;
             match published.map_err(|e| Failure::runtime(&e))? {
-                PublishOutcome::Published(_) => {}
+                PublishOutcome::Published(publication) => {
+                    for note in &publication.problems {
+                        let message = format!("{name}: {}: {}", note.path, note.message);
+                        warn_or_refuse(screen, is_strict, &message)?;
+                    }
+                }
                 PublishOutcome::Invalid(problems) => {
                     let errors = problems.iter().filter(|p| p.is_error);
                     reasons.extend(errors.map(|p| format!("{name}: {}: {}", p.path, p.message)));
@@ -256,12 +290,21 @@ fn conclude(args: &RunArgs, detail: InstanceDetail, narrator: &Narrator, screen:
         "bookmarks": of("bookmarks"),
         "lines": lines,
     });
+    let Some(data) = &args.data else {
+        // No command reaches what lies in a folder that is about to be removed.
+        let exit = tell_end(screen, &answer);
+        if !detail.instance.is_ended() {
+            wait::tell_only(screen, items(&answer, "bookmarks"));
+            screen.line("It ran in a temporary folder, which is removed now. To keep it waiting, use `dormouse serve`, or --data DIR here.");
+        }
+        return exit;
+    };
     let exit = tell_burst(screen, &answer);
     if !detail.instance.is_ended() {
-        screen.line(match &args.data {
-            Some(data) => format!("To go on: dormouse serve --data {}", data.display()),
-            None => "It was run in a temporary folder. To keep one waiting, use `dormouse serve`, or --data DIR here.".to_owned(),
-        });
+        screen.line(format!(
+            "To go on: dormouse serve --data {}",
+            data.display()
+        ));
     }
     exit
 }

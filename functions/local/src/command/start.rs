@@ -1,13 +1,14 @@
 //! `dormouse start`
 
 use clap::Args;
-use serde_json::json;
+use dormouse_engine::definition::Definition;
+use serde_json::{Map, Value, json};
 
 use super::{tell_burst, text};
-use crate::client::Client;
+use crate::client::{Client, segment};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::InputArgs;
+use crate::input::{self, InputArgs};
 use crate::screen::Screen;
 
 /// What to start.
@@ -32,6 +33,24 @@ pub(crate) struct StartArgs {
     /// A key of your own: the same start under the same key happens once
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+    /// Refuse inputs that the workflow does not declare
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Compares the input with what the definition declares. One that cannot be read is told by the start itself.
+async fn check(
+    args: &StartArgs,
+    given: &Map<String, Value>,
+    client: &Client,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let (id, version) = (segment(&args.definition), segment(&args.version_options));
+    let path = format!("/workflow-definitions/by-definition-id/{id}?versionOptions={version}");
+    match client.get(&path).await.map(Definition::from_value) {
+        Ok(Ok(definition)) => input::check(screen, given, &definition.inputs, args.strict),
+        Ok(Err(_)) | Err(_) => Ok(()),
+    }
 }
 
 /// Starts an instance and tells what it did until it waited or ended.
@@ -40,10 +59,14 @@ pub(crate) async fn start(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
+    let input = args.input.read()?;
+    if !input.is_empty() {
+        check(args, &input, client, screen).await?;
+    }
     let body = json!({
         "definitionId": args.definition,
         "versionOptions": args.version_options,
-        "input": args.input.read()?,
+        "input": input,
         "correlationId": args.correlation,
         "name": args.name,
         "triggerActivityId": args.trigger,

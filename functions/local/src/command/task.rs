@@ -1,6 +1,6 @@
 //! `dormouse task`
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::json;
 
 use super::tell_burst;
@@ -9,13 +9,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::screen::Screen;
-
-/// What to do with a task.
-#[derive(Debug, Subcommand)]
-pub(crate) enum TaskCommand {
-    /// Complete a task with its result
-    Complete(CompleteArgs),
-}
 
 /// Which task, and what came of it.
 #[derive(Debug, Args)]
@@ -28,12 +21,11 @@ pub(crate) struct CompleteArgs {
 }
 
 /// Completes a task and tells what its instance did until it waited or ended.
-pub(crate) async fn task(
-    command: &TaskCommand,
+pub(crate) async fn complete(
+    args: &CompleteArgs,
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let TaskCommand::Complete(args) = command;
     let result = args.result.as_deref().map(input::json).transpose()?;
     let path = format!("/tasks/{}/complete", segment(&args.task));
     let answer = client.post(&path, &json!({ "result": result })).await?;

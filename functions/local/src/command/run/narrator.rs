@@ -71,12 +71,19 @@ impl Narrator {
 
 impl Observer for Narrator {
     fn happened(&self, happened: Happened<'_>) {
+        // Each line of a `WriteLine` stands before the end of it, other lines after everything.
+        let mut written = happened.lines.iter();
         for entry in happened.journal {
+            let is_write_line = happened.graph.node(entry.node).type_name == "Elsa.WriteLine";
+            if is_write_line && matches!(entry.event, Event::Completed) {
+                written
+                    .by_ref()
+                    .take(1)
+                    .for_each(|line| self.screen.line(line));
+            }
             self.tell(happened.graph, entry);
         }
-        for line in happened.lines {
-            self.screen.line(line);
-        }
+        written.for_each(|line| self.screen.line(line));
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.extend_from_slice(happened.lines);
         drop(lines);
