@@ -5,8 +5,8 @@ use dormouse_store::Tenant;
 use dormouse_store::application::Application;
 
 use super::{Identity, Principal};
-use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
 
 /// What an application is to be.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,8 @@
 use dormouse_store::signing_key::SigningKey;
 use futures_util::lock::Mutex;
 
-use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
 
 /// How long a key signs, in ms: 30 days.
 const SIGNS_MS: i64 = 30 * 24 * 3_600_000;

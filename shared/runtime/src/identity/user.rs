@@ -7,9 +7,9 @@ use dormouse_store::user::User;
 use dormouse_store::versioned::Versioned;
 
 use super::{Identity, Principal, SignInError};
-use crate::error::RuntimeError;
 use crate::port::{Share, compute};
 use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
 
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 100;

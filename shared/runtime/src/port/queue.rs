@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::PortError;
-use crate::message::Message;
+use crate::work::message::Message;
 
 /// A queue of messages. Each is handed to [`crate::Runtime::deliver`] on some node, at least once.
 #[async_trait]

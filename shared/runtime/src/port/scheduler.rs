@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use dormouse_store::table::Write;
 
 use super::PortError;
-use crate::timer::Timer;
+use crate::work::timer::Timer;
 
 /// Calls [`crate::Runtime::fire_timer`] when a timer is due, at least once, not before its time and soon after.
 ///

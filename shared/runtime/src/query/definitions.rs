@@ -4,12 +4,12 @@ use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::definition::{DefinitionHead, VersionInfo};
 
-use crate::definition_handle::{DefinitionHandle, VersionOptions};
-use crate::definition_view::{DefinitionSummary, DefinitionView};
-use crate::draft::view_stored;
-use crate::error::RuntimeError;
+use crate::definitions::draft::view_stored;
+use crate::definitions::view::{DefinitionSummary, DefinitionView};
+use crate::graph::version_extra::VersionExtra;
 use crate::runtime::Runtime;
-use crate::version_extra::VersionExtra;
+use crate::runtime::error::RuntimeError;
+use crate::work::definition_handle::{DefinitionHandle, VersionOptions};
 
 impl Runtime {
     /// A version of a definition.

@@ -11,9 +11,9 @@ use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 use serde_json::Value;
 
 use super::ActivityExecution;
-use crate::error::RuntimeError;
-use crate::pin::Pin;
+use crate::graph::pin::Pin;
 use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
 
 /// How many blocks of the journal are read at once.
 const BLOCKS_A_PAGE: usize = 500;

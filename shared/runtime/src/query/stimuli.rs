@@ -6,8 +6,8 @@ use dormouse_store::route::Route;
 use dormouse_store::trigger::TriggerRow;
 use serde_json::Value;
 
-use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
 
 /// At most so many bookmarks are looked at for one request.
 const BOOKMARKS_MAX: u32 = 1_000;

@@ -1,0 +1,188 @@
+//! Dead letters: what was given up on, to be listed, replayed and deleted.
+
+use bytes::Bytes;
+use dormouse_engine::id::InstanceId;
+use dormouse_engine::step::Stimulus;
+use dormouse_store::Tenant;
+use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
+
+use crate::delivery::parcel::Parcel;
+use crate::kernel::wake::WakeRequest;
+use crate::port::Metric;
+use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
+use crate::stimuli::stimulate::StimulusRequest;
+use crate::work::message::{Message, Task};
+
+impl Runtime {
+    /// Delivers a dead letter anew, in place of it. False: there is no such letter.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn replay_dead_letter(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+    ) -> Result<bool, RuntimeError> {
+        self.refuse_while_paused()?;
+        let Some(letter) = self.store().dead_letter(tenant, id).await? else {
+            return Ok(false);
+        };
+        let mut messages = match letter.letter {
+            Letter::Effects { effects, .. } => effects
+                .iter()
+                .map(|effect| Message::decode(&effect.body))
+                .collect::<Result<Vec<_>, _>>()?,
+            Letter::Message(body) => vec![Message::decode(&body)?],
+            Letter::Stimulus { stimulus, .. } => {
+                let stimulus = StimulusRequest {
+                    at: self.now(),
+                    ..StimulusRequest::of_queued(stimulus)?
+                };
+                let task = Task::Stimulate { stimulus };
+                vec![Message::new(format!("replay/{id}"), tenant.clone(), task)]
+            }
+        };
+        // Somebody decided that they go on.
+        for message in &mut messages {
+            message.hops = 0;
+        }
+        let effects: Result<Vec<_>, _> = messages.iter().map(Message::effect).collect();
+        let now = self.now();
+        let replayed = self
+            .store()
+            .replay_dead_letter(tenant, id, now.0, &effects?)
+            .await?;
+        let Some(keys) = replayed else {
+            return Ok(false);
+        };
+        self.post(Parcel {
+            keys,
+            messages,
+            forget: Vec::new(),
+        })
+        .await;
+        Ok(true)
+    }
+
+    /// Makes a dead letter of a message that cannot be delivered; a burst that cannot go on becomes a failure of its
+    /// instance instead.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn give_up(&self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
+        if let Task::Continue { instance, .. } = &message.task {
+            return self.fail_stuck(&message.tenant, instance, reason).await;
+        }
+        self.bury_message(&message.tenant, &message.id, message.encode()?, reason)
+            .await
+    }
+
+    /// Fails an instance whose burst cannot go on.
+    pub(crate) async fn fail_stuck(
+        &self,
+        tenant: &Tenant,
+        instance: &InstanceId,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
+        let stimulus = Stimulus::Fail {
+            kind: "GivenUp".into(),
+            message: format!("the workflow was stopped: {reason}"),
+        };
+        let request = WakeRequest::new(instance.as_str(), stimulus);
+        self.advance(tenant, request).await.map(drop)
+    }
+
+    /// Makes a dead letter of a message whose text nobody can read.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn give_up_unreadable(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        text: &str,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
+        let body = Bytes::copy_from_slice(text.as_bytes());
+        self.bury_message(tenant, id, body, reason).await
+    }
+
+    async fn bury_message(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        body: Bytes,
+        reason: &str,
+    ) -> Result<(), RuntimeError> {
+        let letter = DeadLetter {
+            id: format!("{:013}-{}", self.now().0, id.replace('/', "-")),
+            at_ms: self.now().0,
+            reason: reason.to_owned(),
+            attempts: 0,
+            letter: Letter::Message(body),
+        };
+        self.store().put_dead_letter(tenant, &letter).await?;
+        self.record(Metric::DeadLetters, 1);
+        Ok(())
+    }
+
+    /// The dead letters, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn dead_letters(
+        &self,
+        tenant: &Tenant,
+        limit: u32,
+        cursor: Option<String>,
+    ) -> Result<DeadLetterPage, RuntimeError> {
+        Ok(self
+            .store()
+            .list_dead_letters(tenant, limit, cursor)
+            .await?)
+    }
+
+    /// How many dead letters there are, looking at no more than `bound` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn count_dead_letters(
+        &self,
+        tenant: &Tenant,
+        bound: u64,
+    ) -> Result<u64, RuntimeError> {
+        Ok(self.store().count_dead_letters(tenant, bound).await?)
+    }
+
+    /// One dead letter.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn dead_letter(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+    ) -> Result<Option<DeadLetter>, RuntimeError> {
+        Ok(self.store().dead_letter(tenant, id).await?)
+    }
+
+    /// Deletes a dead letter. False: there was none.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn delete_dead_letter(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+    ) -> Result<bool, RuntimeError> {
+        Ok(self.store().delete_dead_letter(tenant, id).await?)
+    }
+}

@@ -1,0 +1,8 @@
+//! Definitions ready to run: found, resolved, compiled and remembered.
+
+pub(crate) mod bindings;
+pub(crate) mod cache;
+pub(crate) mod load;
+pub(crate) mod pin;
+pub(crate) mod resolve;
+pub(crate) mod version_extra;

@@ -1,0 +1,9 @@
+//! The kernel: load, step, commit, and hand over the effects.
+
+pub(crate) mod advance;
+pub(crate) mod burst;
+pub(crate) mod combine;
+pub(crate) mod create;
+pub(crate) mod inbox;
+pub(crate) mod target;
+pub(crate) mod wake;

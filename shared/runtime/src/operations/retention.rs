@@ -1,0 +1,119 @@
+//! How long ended instances are kept, and removing those whose time has come.
+
+use dormouse_engine::instance::SubStatus;
+use dormouse_engine::time::Timestamp;
+use dormouse_store::clean::Deleted;
+use dormouse_store::expiry::{ExpiredInstance, Kept};
+use serde_json::json;
+
+use crate::query::Journal;
+use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
+
+/// The milliseconds of a day.
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// At most so many instances of a shard are removed in one sweep.
+const REMOVED_A_SWEEP: u32 = 500;
+
+/// How many lines of a journal are archived at most.
+const LINES_MAX: usize = 1_000_000;
+
+/// How long ended instances are kept, in days after their end; `None`: for ever. A change counts for instances that
+/// end from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retention {
+    /// Finished ones.
+    pub finished_days: Option<u32>,
+    /// Those that ended by failing.
+    pub faulted_days: Option<u32>,
+    /// Cancelled ones.
+    pub cancelled_days: Option<u32>,
+    /// Whether they are written to the blobs, under `archive/`, before they go.
+    pub is_archived: bool,
+}
+
+impl Retention {
+    /// How long an instance that ends now is kept.
+    pub(crate) fn of(self, sub_status: SubStatus, now: Timestamp) -> Option<Kept> {
+        let days = match sub_status {
+            SubStatus::Faulted => self.faulted_days,
+            SubStatus::Cancelled => self.cancelled_days,
+            SubStatus::Finished
+            | SubStatus::Pending
+            | SubStatus::Executing
+            | SubStatus::Suspended
+            | SubStatus::Interrupted => self.finished_days,
+        };
+        Some(Kept {
+            until_ms: now.plus_ms(i64::from(days?) * DAY_MS).0,
+            is_archived: self.is_archived,
+        })
+    }
+}
+
+impl Runtime {
+    /// Removes instances whose time has come, over all tenants, and archives them first if that is asked for.
+    /// Answers how many. What fails is left for the next sweep.
+    pub(crate) async fn remove_expired(&self) -> Result<u32, RuntimeError> {
+        let mut removed = 0;
+        for shard in 0..self.store().outbox_shards() {
+            let now = self.now().0;
+            let listed = self
+                .store()
+                .list_expired(shard, now, REMOVED_A_SWEEP)
+                .await?;
+            for expired in listed {
+                match self.remove(&expired).await {
+                    Ok(true) => removed += 1,
+                    Ok(false) => {}
+                    Err(cause) => {
+                        let instance = expired.instance_id;
+                        tracing::warn!(instance, cause = %cause, "an instance whose time has come stays for the next sweep");
+                    }
+                }
+            }
+        }
+        Ok(removed)
+    }
+
+    async fn remove(&self, expired: &ExpiredInstance) -> Result<bool, RuntimeError> {
+        if self.config().retention.is_archived {
+            self.archive(expired).await?;
+        }
+        let now = self.now().0;
+        let deleted = self.store().expire_instance(expired, now).await?;
+        Ok(matches!(deleted, Deleted::Done(_)))
+    }
+
+    /// Writes an instance with its journal to the blobs. Writing it again changes nothing.
+    async fn archive(&self, expired: &ExpiredInstance) -> Result<(), RuntimeError> {
+        let (tenant, id) = (&expired.tenant, expired.instance_id.as_str());
+        let Some(found) = self.instance(tenant, id).await? else {
+            return Ok(());
+        };
+        let Some(finished) = found.instance.finished_at else {
+            // Somebody has opened it again.
+            return Ok(());
+        };
+        let journal = self.journal(tenant, id, 0, LINES_MAX).await?;
+        let Journal { lines, .. } = journal.unwrap_or_default();
+        let body = json!({
+            "format": 1,
+            "tenantId": tenant.as_str(),
+            "definitionId": found.instance.definition_id,
+            "definitionVersion": found.instance.version,
+            "status": found.head.summary.status,
+            "subStatus": found.head.summary.sub_status,
+            "instance": found.instance,
+            "journal": lines,
+        });
+        let body = serde_json::to_vec(&body).map_err(RuntimeError::format("archive"))?;
+        let finished = finished.to_string();
+        let day = finished.get(..10).unwrap_or("unknown");
+        self.store()
+            .archive(tenant, day, id, body.into())
+            .await
+            .map_err(RuntimeError::from)
+    }
+}

@@ -1,0 +1,285 @@
+//! Delivering a stimulus: starting what it triggers, resuming what waits for it, and queueing it where nothing does.
+//!
+//! A page of recipients is reached at a time. Where there is a queue, the pages after the first are handed on by
+//! message, so memory and time of one delivery do not depend on how many recipients there are.
+
+use dormouse_engine::activity::event::{EVENT, hashed};
+use dormouse_engine::graph::stimulus_hash;
+use dormouse_engine::time::Timestamp;
+use dormouse_store::Tenant;
+use dormouse_store::bookmark::BookmarkRow;
+use dormouse_store::recipients::Earlier;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::kernel::target::{Matching, Target};
+use crate::kernel::wake::WakeRequest;
+use crate::runtime::Runtime;
+use crate::runtime::error::RuntimeError;
+use crate::stimuli::reach::Delivery;
+use crate::stimuli::receivers::{Found, owned};
+
+/// A stimulus and whom it is for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StimulusRequest {
+    /// Its id. The same stimulus delivered twice counts once.
+    pub id: String,
+    /// Under which triggers and bookmarks are found.
+    pub hash: String,
+    /// What they receive.
+    pub input: Map<String, Value>,
+    /// Only instances with this correlation id, and the id of the ones it starts.
+    pub correlation_id: Option<String>,
+    /// Only this instance. Then it starts nothing.
+    pub instance_id: Option<String>,
+    /// Only this bookmark. Then it starts nothing.
+    pub bookmark_id: Option<String>,
+    /// Only this execution of an activity. Then it starts nothing.
+    pub activity_instance_id: Option<String>,
+    /// When it came.
+    pub at: Timestamp,
+    /// How long it is queued if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
+    pub kept_ms: Option<i64>,
+}
+
+impl StimulusRequest {
+    /// A stimulus of a name and a payload that is hashed, for everybody.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        name: &str,
+        hashed: &Value,
+        input: Map<String, Value>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            hash: stimulus_hash(name, hashed),
+            input,
+            ..Self::default()
+        }
+    }
+}
+
+/// Outcome of delivering a stimulus.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StimulusOutcome {
+    /// The instances that it started, those of an earlier delivery of it included.
+    pub started: Vec<String>,
+    /// The instances that it resumed: the first [`NAMED_MAX`] of them.
+    pub resumed: Vec<String>,
+    /// How many instances it reached.
+    pub reached: u64,
+    /// Whether it is queued for a bookmark that may come.
+    pub kept: bool,
+}
+
+/// At most so many instances are named in an outcome.
+pub const NAMED_MAX: usize = 1_000;
+
+impl StimulusOutcome {
+    pub(crate) fn resumed(&mut self, instance_id: String) {
+        self.reached += 1;
+        if self.resumed.len() < NAMED_MAX {
+            self.resumed.push(instance_id);
+        }
+    }
+
+    pub(crate) fn started(&mut self, instance_id: String) {
+        self.reached += 1;
+        if self.started.len() < NAMED_MAX {
+            self.started.push(instance_id);
+        }
+    }
+}
+
+/// The hash of an event of a name.
+pub(crate) fn event_hash(name: &str) -> String {
+    stimulus_hash(EVENT, &hashed(name))
+}
+
+/// How often recipients are looked for in all, because a publish or a commit came in between.
+const LOOKS_MAX: u32 = 5;
+
+/// The unit of the pauses between the looks at a recipient that is about to wait, in ms: each is twice the one before.
+const WAITS_MS: u64 = 5;
+
+/// What came of one look for recipients.
+enum Look {
+    Done(StimulusOutcome),
+    /// A trigger was published anew meanwhile.
+    Stale(StimulusOutcome),
+    /// This recipient could not be had and waits still: its bookmark was about to open, or somebody hands it over.
+    Waits(String),
+}
+
+impl Runtime {
+    /// Delivers a stimulus. Only [`Self::publish_event`] promises that a crash does not lose it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]. The same call again delivers what is missing and nothing twice.
+    pub async fn stimulate(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+    ) -> Result<StimulusOutcome, RuntimeError> {
+        self.refuse_while_paused()?;
+        // Where there is a queue, it brings the stimulus again.
+        let looks_max = match self.ports().queue {
+            Some(_) => 2,
+            None => LOOKS_MAX,
+        };
+        let mut looks = 1;
+        loop {
+            match self.stimulate_once(tenant, stimulus).await? {
+                Look::Done(outcome) => return Ok(outcome),
+                Look::Stale(outcome) if looks == LOOKS_MAX => return Ok(outcome),
+                Look::Waits(instance_id) if looks >= looks_max => {
+                    return Err(RuntimeError::InProgress {
+                        instance_id,
+                        until_ms: self.now().0,
+                    });
+                }
+                Look::Stale(_) => looks += 1,
+                Look::Waits(_) => {
+                    self.ports().clock.sleep(WAITS_MS << looks).await;
+                    looks += 1;
+                }
+            }
+        }
+    }
+
+    /// Looks for recipients and reaches them; where there are none, queues the stimulus.
+    async fn stimulate_once(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+    ) -> Result<Look, RuntimeError> {
+        let delivery = match &stimulus.instance_id {
+            Some(instance) => self.reach_only(tenant, stimulus, instance).await?,
+            None => match self.receivers(tenant, stimulus).await? {
+                Found::Queued => {
+                    let queued = self.deliver_queued(tenant, stimulus).await;
+                    return queued.map(Look::Done);
+                }
+                Found::Taken => return Ok(Look::Done(StimulusOutcome::default())),
+                Found::Receivers(receivers) => self.reach_all(tenant, stimulus, receivers).await?,
+            },
+        };
+        if delivery.is_stale {
+            return Ok(Look::Stale(delivery.outcome));
+        }
+        if let Some(failure) = delivery.failure {
+            return Err(failure);
+        }
+        if let Some(instance) = delivery.waits {
+            return Ok(Look::Waits(instance));
+        }
+        let outcome = delivery.outcome;
+        let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
+        if outcome.reached > 0 || kept_ms <= 0 {
+            return Ok(Look::Done(outcome));
+        }
+        // It was noted as the recipient, so it must not be queued for others before it is known whether it opens.
+        if let Some(instance) = delivery.opens {
+            return Ok(Look::Waits(instance));
+        }
+        self.enqueue(tenant, stimulus, kept_ms).await
+    }
+
+    /// Goes on with a delivery at a page of its recipients.
+    pub(crate) async fn stimulate_on(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        cursor: String,
+    ) -> Result<(), RuntimeError> {
+        self.refuse_while_paused()?;
+        let mut delivery = Delivery::default();
+        self.reach_pages(tenant, stimulus, Some(cursor), &mut delivery)
+            .await?;
+        delivery.failure.map_or(Ok(()), Err)
+    }
+
+    /// Queues a stimulus that nothing has received, unless somebody has had it before.
+    async fn enqueue(
+        &self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        kept_ms: i64,
+    ) -> Result<Look, RuntimeError> {
+        let queued = stimulus.queued(kept_ms, self.now())?;
+        let store = self.store();
+        let earlier = store.queue_stimulus(tenant, &queued, None).await?;
+        if let Earlier::SentTo(recipients) = earlier {
+            let before = owned(recipients.besides(&[]));
+            let before = self.before(tenant, stimulus, &before).await?;
+            if !before.seen.is_empty() {
+                let mut outcome = StimulusOutcome::default();
+                before.seen.into_iter().for_each(|id| outcome.resumed(id));
+                return Ok(Look::Done(outcome));
+            }
+            if let Some(instance) = before.waits {
+                return Ok(Look::Waits(instance));
+            }
+            // They had other reasons not to wait any more.
+            store
+                .queue_stimulus(tenant, &queued, Some(&recipients))
+                .await?;
+        }
+        // A bookmark may have been opened since the look, by a commit that looked before this was queued.
+        let met = self.deliver_queued(tenant, stimulus).await;
+        met.map(Look::Done)
+    }
+}
+
+impl StimulusRequest {
+    /// Whether it is for somebody in particular, so that it starts nothing.
+    pub(crate) fn is_targeted(&self) -> bool {
+        self.instance_id.is_some()
+            || self.bookmark_id.is_some()
+            || self.activity_instance_id.is_some()
+    }
+
+    /// Whether a bookmark is one that it is for.
+    pub(crate) fn is_for(&self, row: &BookmarkRow) -> bool {
+        let fits = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.is_none() || wanted.as_deref() == found
+        };
+        fits(&self.instance_id, Some(&row.instance_id))
+            && fits(&self.bookmark_id, Some(&row.bookmark_id))
+            && fits(&self.correlation_id, row.found_by.correlation_id.as_deref())
+            && fits(
+                &self.activity_instance_id,
+                row.found_by.activity_instance_id.as_deref(),
+            )
+    }
+
+    /// Request to wake whatever of an instance waits for it.
+    pub(crate) fn waking(&self, instance_id: &str) -> WakeRequest {
+        let matching = Matching {
+            hash: self.hash.clone(),
+            bookmark_id: self.bookmark_id.clone(),
+            correlation_id: self.correlation_id.clone(),
+            activity_instance_id: self.activity_instance_id.clone(),
+            input: self.input.clone(),
+            found: Vec::new(),
+            is_first_only: false,
+        };
+        WakeRequest {
+            event_id: Some(self.id.clone()),
+            ..WakeRequest::to(instance_id, Target::Matching(Box::new(matching)))
+        }
+    }
+
+    /// The same for an instance that was found by rows.
+    pub(crate) fn waking_at(&self, instance_id: &str, rows: &[BookmarkRow]) -> WakeRequest {
+        let mut request = self.waking(instance_id);
+        if let Target::Matching(matching) = &mut request.target {
+            let found = rows.iter().map(|row| (row.bookmark_id.clone(), row.stamp));
+            matching.found = found.collect();
+        }
+        request
+    }
+}

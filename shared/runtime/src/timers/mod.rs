@@ -1,0 +1,4 @@
+//! Timers that are due, of instances and of triggers.
+
+pub(crate) mod fire;
+pub(crate) mod fire_occurrence;
