@@ -21,7 +21,7 @@ use dormouse_embedded::EmbeddedTable;
 use dormouse_runtime::message::{Message, StartFacts, Task};
 use dormouse_runtime::{DefinitionHandle, Tenant};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 
 use process::{Server, folder};
 

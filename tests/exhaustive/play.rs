@@ -11,7 +11,7 @@ use dormouse_expressions::Expressions;
 use dormouse_runtime::port::Ports;
 use dormouse_runtime::{PublishOutcome, Runtime, RuntimeConfig, Tenant, Timer};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::table::{Condition, Item, Table as _, Write};
 
 use super::node::{Node, Shared};

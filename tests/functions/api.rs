@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use dormouse_aws::dynamo_table::DynamoTable;
 use dormouse_identity::{ApiKey, Secret};
-use dormouse_store::application::Application;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::identity::application::Application;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{Store, Tenant};
 use serde_json::{Value, json};
 

@@ -119,7 +119,7 @@ async fn the_sweep_delivers_what_a_crash_left() -> Result<()> {
     );
     let store = dormouse_store::Store::new(
         std::sync::Arc::new(table),
-        dormouse_store::config::StoreConfig::dynamo(),
+        dormouse_store::item::config::StoreConfig::dynamo(),
     );
     let tenant = Tenant::default();
     let cancel = Task::Cancel {

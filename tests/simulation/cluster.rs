@@ -11,7 +11,7 @@ use dormouse_embedded::{TableScheduler, TimerDriver};
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::{Ports, Scheduler};
 use dormouse_runtime::{Message, Runtime, RuntimeConfig, Tenant};
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
 use tokio::sync::watch;
 

@@ -12,10 +12,10 @@ use dormouse_engine::journal::Line;
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::Ports;
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::blobs::Blobs;
-use dormouse_store::config::StoreConfig;
-use dormouse_store::dead_letter::DeadLetter;
-use dormouse_store::error::Cause;
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::item::error::Cause;
+use dormouse_store::outbox::dead_letter::DeadLetter;
+use dormouse_store::table::blobs::Blobs;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use dormouse_store::dead_letter::Letter;
+use dormouse_store::outbox::dead_letter::Letter;
 
 use super::cluster::{Cluster, Shared, lock, tenant};
 use super::fate::Faults;

@@ -8,7 +8,7 @@ use dormouse_runtime::port::Ports;
 use dormouse_runtime::{
     Delivered, Runtime, RuntimeConfig, RuntimeError, Tenant, TimerOutcome, Wakes,
 };
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::table::Table;
 use dormouse_store::{MemoryTable, Store};
 use dormouse_telemetry::{CloudWatchLines, LogFormat, log_to};

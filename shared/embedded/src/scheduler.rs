@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use dormouse_runtime::Timer;
 use dormouse_runtime::port::{PortError, Scheduler};
 use dormouse_store::Store;
+use dormouse_store::stimulus::timer::Timer as Row;
 use dormouse_store::table::Write;
-use dormouse_store::timer::Timer as Row;
 use tokio::sync::Notify;
 
 use crate::pace::Pace;

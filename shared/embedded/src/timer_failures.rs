@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use dormouse_runtime::message::Task;
 use dormouse_runtime::{Message, Runtime, RuntimeError, Timer};
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::stimulus::timer::Timer as Row;
 
 /// How often a timer that fails is tried before it becomes a dead letter.
 const ATTEMPTS_MAX: u32 = 10;

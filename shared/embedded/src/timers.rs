@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_runtime::port::{Background, Clock};
 use dormouse_runtime::{Runtime, Timer, TimerOutcome};
 use dormouse_store::StoreError;
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::stimulus::timer::Timer as Row;
 use tokio::sync::watch;
 
 use crate::scheduler::TableScheduler;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::blobs::Blobs;
-use crate::config::StoreConfig;
-use crate::epoch::Epoch;
-use crate::error::StoreError;
-use crate::send::refused_without_reason;
+use crate::item::config::StoreConfig;
+use crate::item::epoch::Epoch;
+use crate::item::error::StoreError;
+use crate::item::send::refused_without_reason;
+use crate::table::blobs::Blobs;
 use crate::table::{Table, Write, Written};
 
 /// The items of Dormouse in a table. Cheap to clone.

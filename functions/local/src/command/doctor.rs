@@ -9,7 +9,7 @@ use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_runtime::{ExaminationReport, Examined, Found, Runtime, RuntimeConfig};
 use dormouse_store::Store;
-use dormouse_store::examine::Kind;
+use dormouse_store::operation::examine::Kind;
 use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::json;
 use tokio::runtime::Handle;

@@ -1,7 +1,7 @@
 //! Deleting a definition, or one of its versions.
 
 use dormouse_store::Tenant;
-use dormouse_store::publish::Saved;
+use dormouse_store::definition::publish::Saved;
 
 use crate::definitions::draft::ATTEMPTS_MAX;
 use crate::runtime::Runtime;

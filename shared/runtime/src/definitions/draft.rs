@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use dormouse_engine::definition::Definition;
 use dormouse_engine::time::Timestamp;
-use dormouse_store::definition::{DefinitionHead, DefinitionVersion, VersionInfo};
-use dormouse_store::publish::{Draft, Saved};
+use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion, VersionInfo};
+use dormouse_store::definition::publish::{Draft, Saved};
 use dormouse_store::{StoreError, Tenant};
 
 use crate::definitions::edit::Edit;

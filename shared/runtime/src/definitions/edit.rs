@@ -2,7 +2,7 @@
 
 use dormouse_engine::definition::Definition;
 use dormouse_store::Tenant;
-use dormouse_store::definition::DefinitionHead;
+use dormouse_store::definition::head::DefinitionHead;
 use serde_json::{Map, Value};
 
 use crate::graph::load::read_definition;

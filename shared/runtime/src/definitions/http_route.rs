@@ -1,6 +1,6 @@
 //! What an HTTP endpoint listens for, read from its trigger or bookmark.
 
-use dormouse_store::route::Route;
+use dormouse_store::definition::route::Route;
 use serde_json::Value;
 
 /// The stimulus name of HTTP endpoints.

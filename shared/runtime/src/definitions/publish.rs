@@ -6,10 +6,10 @@ use dormouse_engine::definition::name::type_key;
 use dormouse_engine::graph::{Problem, Trigger};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::definition::{DefinitionHead, DefinitionVersion, VersionInfo};
-use dormouse_store::outbox::OutboxKey;
-use dormouse_store::publish::{Draft, Saved};
-use dormouse_store::trigger::NewTrigger;
+use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion, VersionInfo};
+use dormouse_store::definition::publish::{Draft, Saved};
+use dormouse_store::definition::trigger::NewTrigger;
+use dormouse_store::outbox::row::OutboxKey;
 
 use crate::definitions::draft::{ATTEMPTS_MAX, view};
 use crate::definitions::http_route::http_route;
@@ -262,7 +262,7 @@ fn publication(
     compiled: &Runnable,
     triggers: &[Trigger],
     now: Timestamp,
-) -> Result<dormouse_store::publish::Publication, RuntimeError> {
+) -> Result<dormouse_store::definition::publish::Publication, RuntimeError> {
     let definition = &compiled.definition;
     let extra = VersionExtra {
         published_ms: Some(now.0),
@@ -285,7 +285,7 @@ fn publication(
         })
     });
     let name = definition.name.as_deref().map(type_key);
-    Ok(dormouse_store::publish::Publication {
+    Ok(dormouse_store::definition::publish::Publication {
         draft: Draft {
             definition_id: head.definition_id.clone(),
             info,

@@ -1,7 +1,7 @@
 //! Retracting a definition: nothing starts it any more. Its instances go on.
 
 use dormouse_store::Tenant;
-use dormouse_store::publish::Saved;
+use dormouse_store::definition::publish::Saved;
 
 use crate::definitions::draft::{ATTEMPTS_MAX, view_stored};
 use crate::definitions::view::DefinitionView;

@@ -1,7 +1,7 @@
 //! Moving the workflows that use another one as an activity to its published version.
 
 use dormouse_store::Tenant;
-use dormouse_store::definition::DefinitionHead;
+use dormouse_store::definition::head::DefinitionHead;
 use futures_util::future::BoxFuture;
 
 use crate::definitions::draft::Saving;

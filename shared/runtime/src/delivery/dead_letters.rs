@@ -4,7 +4,7 @@ use bytes::Bytes;
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
-use dormouse_store::dead_letter::{DeadLetter, DeadLetterPage, Letter};
+use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
 use crate::delivery::parcel::Parcel;
 use crate::kernel::wake::WakeRequest;

@@ -1,7 +1,7 @@
 //! What a commit sends out: its effects as messages, with the rows of the outbox that stand for them until they
 //! are delivered.
 
-use dormouse_store::outbox::OutboxKey;
+use dormouse_store::outbox::row::OutboxKey;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;

@@ -7,7 +7,7 @@ use dormouse_engine::definition::Definition;
 use dormouse_engine::graph::Graph;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::definition::DefinitionHead;
+use dormouse_store::definition::head::DefinitionHead;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache as QuickCache;
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dormouse_engine::definition::Definition;
 use dormouse_engine::graph::{Graph, Place, Reference};
 use dormouse_store::Tenant;
-use dormouse_store::definition::{DefinitionHead, DefinitionVersion};
-use dormouse_store::instance::Summary;
+use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion};
+use dormouse_store::instance::head::Summary;
 use serde_json::Value;
 
 use crate::graph::bindings::{Bindings, VersionKey, reference_key};

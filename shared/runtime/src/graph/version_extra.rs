@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dormouse_engine::definition::Definition;
-use dormouse_store::definition::VersionInfo;
+use dormouse_store::definition::head::VersionInfo;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::bindings::Bindings;

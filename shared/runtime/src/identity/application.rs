@@ -2,7 +2,7 @@
 
 use dormouse_identity::{ApiKey, Permissions};
 use dormouse_store::Tenant;
-use dormouse_store::application::Application;
+use dormouse_store::identity::application::Application;
 
 use super::{Identity, Principal};
 use crate::runtime::Runtime;

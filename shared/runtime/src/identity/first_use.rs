@@ -3,8 +3,8 @@
 use dormouse_identity::permission::EVERYTHING;
 use dormouse_identity::{ApiKey, Secret};
 use dormouse_store::Tenant;
-use dormouse_store::role::Role;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::role::Role;
+use dormouse_store::item::versioned::Versioned;
 
 use super::application::NewApplication;
 use super::user::UserChange;

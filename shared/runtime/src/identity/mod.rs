@@ -16,9 +16,9 @@ use std::sync::Arc;
 use dormouse_identity::ApiKey;
 use dormouse_identity::jwt::Unverified;
 use dormouse_store::Tenant;
-pub use dormouse_store::application::Application;
-pub use dormouse_store::role::Role;
-pub use dormouse_store::user::User;
+pub use dormouse_store::identity::application::Application;
+pub use dormouse_store::identity::role::Role;
+pub use dormouse_store::identity::user::User;
 use futures_util::lock::Mutex;
 
 pub use application::{ApplicationMade, NewApplication};

@@ -2,8 +2,8 @@
 
 use dormouse_identity::Permissions;
 use dormouse_store::Tenant;
-use dormouse_store::role::Role;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::role::Role;
+use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal};
 use crate::runtime::Runtime;

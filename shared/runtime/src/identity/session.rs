@@ -3,8 +3,8 @@
 use dormouse_identity::jwt::{self, Expected, Key, Unverified};
 use dormouse_identity::password;
 use dormouse_store::Tenant;
-use dormouse_store::session::Session;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::session::Session;
+use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value, json};
 
 use super::{Asking, Identity, Kind, KnownUser, Principal};

@@ -1,6 +1,6 @@
 //! The keys of this deployment's own tokens: kept in the table, a new one each month, known by their `kid`.
 
-use dormouse_store::signing_key::SigningKey;
+use dormouse_store::identity::signing_key::SigningKey;
 use futures_util::lock::Mutex;
 
 use crate::runtime::Runtime;

@@ -3,8 +3,8 @@
 use dormouse_identity::user_name::skeleton;
 use dormouse_identity::{Permissions, password};
 use dormouse_store::Tenant;
-use dormouse_store::user::User;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::user::User;
+use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal, SignInError};
 use crate::port::{Share, compute};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
-use dormouse_store::instance::InstanceHead;
+use dormouse_store::instance::head::InstanceHead;
 
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::wake::{Advanced, WakeRequest, outcome};

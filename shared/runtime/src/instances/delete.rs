@@ -1,7 +1,7 @@
 //! Deleting an instance.
 
 use dormouse_store::Tenant;
-use dormouse_store::clean::Deleted;
+use dormouse_store::instance::clean::Deleted;
 
 use crate::delivery::parcel::Parcel;
 use crate::instances::resume::ResumeOutcome;

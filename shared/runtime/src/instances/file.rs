@@ -12,10 +12,10 @@ use dormouse_engine::instance::{Bookmark, Instance, Wait};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_store::Tenant;
-use dormouse_store::commit::Committed;
-use dormouse_store::create::NewInstance;
-use dormouse_store::instance::{InstanceHead, Summary};
-use dormouse_store::predecessor::{Predecessor, Vacancy};
+use dormouse_store::instance::commit::Committed;
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::head::{InstanceHead, Summary};
+use dormouse_store::instance::predecessor::{Predecessor, Vacancy};
 
 use crate::graph::cache::Runnable;
 use crate::graph::pin::Pin;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
-use dormouse_store::instance::InstanceHead;
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::head::InstanceHead;
+use dormouse_store::instance::stamp::Stamp;
 use serde_json::{Map, Value};
 
 use crate::kernel::target::Target;

@@ -2,7 +2,7 @@
 
 use dormouse_engine::effect::ParentLink;
 use dormouse_store::Tenant;
-use dormouse_store::instance::InstanceHead;
+use dormouse_store::instance::head::InstanceHead;
 use futures_util::future::join;
 use serde_json::{Map, Value};
 

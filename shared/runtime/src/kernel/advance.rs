@@ -11,10 +11,10 @@ use std::sync::Arc;
 use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::commit::Committed;
-use dormouse_store::instance::InstanceHead;
-use dormouse_store::lease::{Loaded, Opened};
-use dormouse_store::stamp::{Stamp, Verdict};
+use dormouse_store::instance::commit::Committed;
+use dormouse_store::instance::head::InstanceHead;
+use dormouse_store::instance::lease::{Loaded, Opened};
+use dormouse_store::instance::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
 
 use crate::graph::pin::Pin;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Next, Stimulus, Transition};
-use dormouse_store::stamp::{Stamp, Verdict};
+use dormouse_store::instance::stamp::{Stamp, Verdict};
 
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::advance::Answers;

@@ -5,10 +5,10 @@ use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::{Instance, Start};
 use dormouse_engine::step::{Stimulus, Transition};
 use dormouse_store::Tenant;
-use dormouse_store::commit::Committed;
-use dormouse_store::create::NewInstance;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::commit::Committed;
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
 
 use crate::derived_id::derived_id;
 use crate::graph::cache::Runnable;

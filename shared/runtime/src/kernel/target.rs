@@ -2,8 +2,8 @@
 
 use dormouse_engine::instance::{Bookmark, Instance};
 use dormouse_engine::step::Stimulus;
-use dormouse_store::lease::Loaded;
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::lease::Loaded;
+use dormouse_store::instance::stamp::Stamp;
 use serde_json::{Map, Value};
 
 use crate::kernel::advance::is_cut_off;

@@ -1,7 +1,7 @@
 //! Requests to wake an instance, and what comes of them.
 
 use dormouse_engine::step::Stimulus;
-use dormouse_store::queued_stimulus::QueuePlace;
+use dormouse_store::stimulus::queued_stimulus::QueuePlace;
 
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::target::Target;

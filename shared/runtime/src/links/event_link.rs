@@ -8,8 +8,8 @@ use dormouse_engine::time::Timestamp;
 use dormouse_identity::mac;
 use dormouse_identity::secret::sha256_hex;
 use dormouse_store::Tenant;
-use dormouse_store::link::{Link, LinkAnswer, LinkState};
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
+use dormouse_store::item::versioned::Versioned;
 use serde::{Deserialize, Serialize};
 
 use crate::links::resume_link::{EXPIRES_IN_MS_MAX, LinkAnswered};

@@ -1,6 +1,6 @@
 //! What a resume link asks: a choice among declared outcomes, and values for declared inputs. Nothing else is taken.
 
-use dormouse_store::link::{Link, LinkInput};
+use dormouse_store::identity::link::{Link, LinkInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -9,8 +9,8 @@ use dormouse_engine::instance::Wait;
 use dormouse_engine::time::Timestamp;
 use dormouse_identity::Secret;
 use dormouse_store::Tenant;
-use dormouse_store::link::{Link, LinkAnswer, LinkState};
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
+use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value};
 
 use crate::instances::resume::{ResumeOutcome, ResumeRequest};

@@ -3,8 +3,8 @@
 
 use dormouse_identity::webhook::{self, Signed};
 use dormouse_store::Tenant;
-use dormouse_store::idempotency::Answer;
-pub use dormouse_store::webhook::Webhook;
+pub use dormouse_store::identity::webhook::Webhook;
+use dormouse_store::instance::idempotency::Answer;
 use serde_json::Value;
 
 use crate::runtime::Runtime;

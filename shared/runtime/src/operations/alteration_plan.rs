@@ -8,8 +8,10 @@
 use bytes::Bytes;
 use dormouse_engine::step::Change;
 use dormouse_store::Tenant;
-use dormouse_store::alteration_plan::{AlterationJob, AlterationPlan, JobStatus, PlanStatus};
-use dormouse_store::versioned::Versioned;
+use dormouse_store::item::versioned::Versioned;
+use dormouse_store::operation::alteration_plan::{
+    AlterationJob, AlterationPlan, JobStatus, PlanStatus,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::audit::{AuditPage, AuditRecord};
+use dormouse_store::operation::audit::{AuditPage, AuditRecord};
 
 use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;

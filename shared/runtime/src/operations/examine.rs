@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use dormouse_engine::graph::Recurrence;
 use dormouse_store::Tenant;
-use dormouse_store::blobs::ListBlobs;
-use dormouse_store::examine::{Examination, Kind, Suspect};
-use dormouse_store::scan::Scan;
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::stamp::Stamp;
+use dormouse_store::item::scan::Scan;
+use dormouse_store::operation::examine::{Examination, Kind, Suspect};
+use dormouse_store::table::blobs::ListBlobs;
 
 use crate::definitions::publish::first_occurrences;
 use crate::instances::resume::ResumeRequest;

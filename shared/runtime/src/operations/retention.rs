@@ -2,8 +2,8 @@
 
 use dormouse_engine::instance::SubStatus;
 use dormouse_engine::time::Timestamp;
-use dormouse_store::clean::Deleted;
-use dormouse_store::expiry::{ExpiredInstance, Kept};
+use dormouse_store::instance::clean::Deleted;
+use dormouse_store::instance::expiry::{ExpiredInstance, Kept};
 use serde_json::json;
 
 use crate::query::Journal;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_store::Tenant;
-use dormouse_store::list::{InstanceFilter, ListedInstance, Paging};
+use dormouse_store::instance::list::{InstanceFilter, ListedInstance, Paging};
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::Runtime;

@@ -1,9 +1,9 @@
 //! The sweep: delivers what a crash left, continues what was interrupted, gives up on what has expired.
 
 use dormouse_store::StoreError;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::outbox::OutboxRow;
-use dormouse_store::stamp::Verdict;
+use dormouse_store::instance::stamp::Verdict;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::OutboxRow;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;

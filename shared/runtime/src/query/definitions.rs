@@ -2,7 +2,7 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::definition::{DefinitionHead, VersionInfo};
+use dormouse_store::definition::head::{DefinitionHead, VersionInfo};
 
 use crate::definitions::draft::view_stored;
 use crate::definitions::view::{DefinitionSummary, DefinitionView};

@@ -6,8 +6,8 @@ use dormouse_engine::graph::{Graph, ROOT};
 use dormouse_engine::instance::Instance;
 use dormouse_engine::journal::{self, Line};
 use dormouse_store::Tenant;
-use dormouse_store::instance::InstanceHead;
-use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
+use dormouse_store::instance::head::InstanceHead;
+use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 use serde_json::Value;
 
 use super::ActivityExecution;

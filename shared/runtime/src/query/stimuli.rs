@@ -1,9 +1,9 @@
 //! What waits for a stimulus, for senders who decide themselves whom to wake: HTTP requests.
 
 use dormouse_store::Tenant;
-use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::route::Route;
-use dormouse_store::trigger::TriggerRow;
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::TriggerRow;
+use dormouse_store::stimulus::bookmark::BookmarkRow;
 use serde_json::Value;
 
 use crate::runtime::Runtime;

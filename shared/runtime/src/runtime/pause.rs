@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-pub use dormouse_store::pause::Pause;
+pub use dormouse_store::operation::pause::Pause;
 
 use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;

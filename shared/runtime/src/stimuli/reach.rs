@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dormouse_store::Tenant;
-use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::trigger::TriggerRow;
+use dormouse_store::definition::trigger::TriggerRow;
+use dormouse_store::stimulus::bookmark::BookmarkRow;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;

@@ -2,10 +2,10 @@
 //! has it, because afterwards nothing tells that they have waited.
 
 use dormouse_store::Tenant;
-use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::recipients::{Earlier, Recipients, Standing};
-use dormouse_store::stimuli::Waiting;
-use dormouse_store::trigger::TriggerRow;
+use dormouse_store::definition::trigger::TriggerRow;
+use dormouse_store::stimulus::bookmark::BookmarkRow;
+use dormouse_store::stimulus::recipients::{Earlier, Recipients, Standing};
+use dormouse_store::stimulus::stimuli::Waiting;
 
 use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;

@@ -7,8 +7,8 @@ use dormouse_engine::activity::event::{EVENT, hashed};
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::recipients::Earlier;
+use dormouse_store::stimulus::bookmark::BookmarkRow;
+use dormouse_store::stimulus::recipients::Earlier;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use dormouse_engine::graph::Recurrence;
 use dormouse_engine::time::{Timestamp, format_duration};
 use dormouse_store::Tenant;
-use dormouse_store::chain::{Claimed, Link};
-use dormouse_store::queued_stimulus::{QueuePlace, QueuedStimulus};
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::stimulus::chain::{Claimed, Link};
+use dormouse_store::stimulus::queued_stimulus::{QueuePlace, QueuedStimulus};
 use serde_json::{Map, Value};
 
 use crate::delivery::deliver::Delivered;

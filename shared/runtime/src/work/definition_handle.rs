@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dormouse_store::definition::DefinitionHead;
+use dormouse_store::definition::head::DefinitionHead;
 use serde::{Deserialize, Serialize};
 
 /// Which version of a definition. Elsa's version options.

@@ -6,7 +6,7 @@ use dormouse_engine::effect::{Child, ParentLink};
 use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::outbox::Effect;
+use dormouse_store::outbox::row::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -4,7 +4,7 @@ use dormouse_engine::graph::Recurrence;
 use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::stamp::Stamp;
 use serde::{Deserialize, Serialize};
 
 use crate::work::tenant_serde;

@@ -72,7 +72,7 @@ async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
 async fn a_row_that_cannot_be_read_is_buried() {
     let world = World::new();
     let node = world.node();
-    let odd = dormouse_store::outbox::Effect {
+    let odd = dormouse_store::outbox::row::Effect {
         id: "odd".into(),
         body: bytes::Bytes::from_static(b"?"),
     };

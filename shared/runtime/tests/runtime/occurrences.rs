@@ -3,7 +3,7 @@
 use dormouse_engine::graph::Recurrence;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Occurrence, Overlap, Timer, TimerOutcome};
-use dormouse_store::list::{InstanceFilter, Paging};
+use dormouse_store::instance::list::{InstanceFilter, Paging};
 
 use crate::flow::{cron, event, sequence, write};
 use crate::world::{BEGIN, Node, World, settle, wait_ms};

@@ -5,9 +5,9 @@ use dormouse_runtime::{
     DefinitionHandle, ResumeOutcome, ResumeRequest, Runtime, StartOutcome, StartRequest, Tenant,
 };
 use dormouse_runtime::{EventRequest, Timer, TimerOutcome, Wakes};
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Loaded, Open, Opened};
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Loaded, Open, Opened};
+use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
 use serde_json::Map;
 
 use crate::crashes::written;

@@ -2,7 +2,7 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Timer, TimerOutcome, Wakes};
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::stamp::Stamp;
 
 use crate::flow::{delay, sequence, write};
 use crate::world::{Node, World, wait_ms};

@@ -17,10 +17,10 @@ use dormouse_runtime::{
     BurstReport, DefinitionHandle, PublishOutcome, ResumeOutcome, ResumeRequest, Runtime,
     RuntimeConfig, SaveOutcome, StartOutcome, StartRequest, Tenant, Timer,
 };
-use dormouse_store::config::StoreConfig;
-use dormouse_store::lease::{Open, Opened};
+use dormouse_store::instance::lease::{Open, Opened};
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::stimulus::timer::Timer as TimerRow;
 use dormouse_store::table::Write;
-use dormouse_store::timer::Timer as TimerRow;
 use dormouse_store::{MemoryTable, Store};
 use serde_json::Map;
 use tokio::time::{Instant, sleep};

@@ -1,12 +1,12 @@
 //! Deletes: what is deleted does not come back, and nothing of it stays.
 
 use bytes::Bytes;
-use dormouse_store::clean::Deleted;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::clean::Deleted;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig};
 

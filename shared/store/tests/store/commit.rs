@@ -1,14 +1,14 @@
 //! The commit: its head decides all of it, and nothing happens twice.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::idempotency::Answer;
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::recipients::Earlier;
-use dormouse_store::route::Route;
-use dormouse_store::timer::Timer;
+use dormouse_store::definition::route::Route;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::idempotency::Answer;
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::recipients::Earlier;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
 

@@ -2,16 +2,16 @@
 
 use bytes::Bytes;
 use dormouse_store::Tenant;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::definition::VersionInfo;
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::publish::{Draft, Publication};
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::timer::Timer;
-use dormouse_store::trigger::NewTrigger;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::definition::head::VersionInfo;
+use dormouse_store::definition::publish::{Draft, Publication};
+use dormouse_store::definition::trigger::NewTrigger;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Cost, Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
 

@@ -1,13 +1,13 @@
 //! The create: one instance per id, one holder per claim.
 
 use dormouse_store::StoreError;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::create::NewInstance;
-use dormouse_store::lease::Opened;
-use dormouse_store::predecessor::{Ground, Predecessor, Vacancy};
-use dormouse_store::queued_stimulus::QueuePlace;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::{Ground, Predecessor, Vacancy};
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::stimulus::queued_stimulus::QueuePlace;
 use dormouse_store::table::{Change, Condition, Durability, Key, Table as _, Value};
-use dormouse_store::uniqueness::Claim;
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig};
 

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use dormouse_store::StoreError;
-use dormouse_store::commit::Commit;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::list::{InstanceFilter, Paging};
-use dormouse_store::outbox::Effect;
-use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::instance::list::{InstanceFilter, Paging};
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 use dormouse_store::table::{Condition, Item, Table as _, Value, Write};
-use dormouse_store::timer::Timer;
 
 use crate::rig::{Rig, commit, now, rig, rig_with};
 

@@ -1,7 +1,7 @@
 //! Definitions: editors never overwrite each other, and what an instance may name stays.
 
 use dormouse_store::StoreError;
-use dormouse_store::publish::Saved;
+use dormouse_store::definition::publish::Saved;
 
 use crate::publish::{draft, head, in_force, publication, publish, save};
 use crate::rig::{Rig, now, rig};

@@ -1,8 +1,8 @@
 //! Epochs: what a process held that had the table for itself is free as soon as another one has it.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{commit, now, rig};
 

@@ -3,16 +3,18 @@
 
 use bytes::Bytes;
 use dormouse_store::Tenant;
-use dormouse_store::alteration_plan::{AlterationJob, AlterationPlan, JobStatus, PlanStatus};
-use dormouse_store::application::Application;
-use dormouse_store::audit::AuditRecord;
-use dormouse_store::link::{Link, LinkAnswer, LinkInput, LinkState};
-use dormouse_store::pause::Pause;
-use dormouse_store::role::Role;
-use dormouse_store::signing_key::SigningKey;
-use dormouse_store::user::User;
-use dormouse_store::versioned::Versioned;
-use dormouse_store::webhook::Webhook;
+use dormouse_store::identity::application::Application;
+use dormouse_store::identity::link::{Link, LinkAnswer, LinkInput, LinkState};
+use dormouse_store::identity::role::Role;
+use dormouse_store::identity::signing_key::SigningKey;
+use dormouse_store::identity::user::User;
+use dormouse_store::identity::webhook::Webhook;
+use dormouse_store::item::versioned::Versioned;
+use dormouse_store::operation::alteration_plan::{
+    AlterationJob, AlterationPlan, JobStatus, PlanStatus,
+};
+use dormouse_store::operation::audit::AuditRecord;
+use dormouse_store::operation::pause::Pause;
 
 use crate::rig::{Rig, now, rig_with};
 

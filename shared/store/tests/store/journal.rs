@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dormouse_store::StoreError;
-use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::instance::commit::{Commit, Committed};
 use dormouse_store::table::{Condition, Table, Write};
 
 use crate::rig::{commit, now, rig, rig_with};

@@ -2,18 +2,18 @@
 //! readable for ever, so a difference here is a new format and needs a new format number, not a new golden file.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::definition::VersionInfo;
-use dormouse_store::idempotency::Answer;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::publish::{Draft, Publication};
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::route::Route;
-use dormouse_store::timer::Timer;
-use dormouse_store::trigger::NewTrigger;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::definition::head::VersionInfo;
+use dormouse_store::definition::publish::{Draft, Publication};
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::NewTrigger;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::idempotency::Answer;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Rig, bookmark, commit, event_bookmark, now, rig_with};
 

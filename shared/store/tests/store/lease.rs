@@ -1,7 +1,7 @@
 //! Opening: by a read or by a lease, and what those are told who have to wait or come too late.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Open, Opened};
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Open, Opened};
 
 use crate::rig::{Fault, bookmark, commit, ending, now, opening, rig};
 

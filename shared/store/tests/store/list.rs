@@ -1,8 +1,8 @@
 //! Lists of instances: every match once, in order, for a bounded amount of work.
 
 use dormouse_store::StoreError;
-use dormouse_store::commit::Commit;
-use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 
 use crate::rig::{Rig, commit, now, rig, rig_with};
 

@@ -1,7 +1,7 @@
 //! Lost answers: a commit has happened or not, and the store finds out which.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Loaded;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Loaded;
 use dormouse_store::table::{Change, Condition, Durability, Key, Table as _, Value};
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig, rig_with};

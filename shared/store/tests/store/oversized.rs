@@ -1,12 +1,12 @@
 //! Commits of more rows than one atomic write takes: a crash between the writes does no harm.
 
 use bytes::Bytes;
-use dormouse_store::bookmark::{BookmarkRow, NewBookmark};
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::stamp::Verdict;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::stamp::Verdict;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::bookmark::{BookmarkRow, NewBookmark};
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig, rig_with};
 

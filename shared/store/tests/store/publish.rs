@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use dormouse_store::definition::{DefinitionHead, VersionInfo};
-use dormouse_store::publish::{Draft, Publication, Saved};
-use dormouse_store::route::Route;
-use dormouse_store::trigger::{NewTrigger, TriggerRow};
+use dormouse_store::definition::head::{DefinitionHead, VersionInfo};
+use dormouse_store::definition::publish::{Draft, Publication, Saved};
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::{NewTrigger, TriggerRow};
 
 use crate::rig::{Fault, Rig, now, rig, rig_with};
 

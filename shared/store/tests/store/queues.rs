@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use dormouse_store::StoreError;
-use dormouse_store::commit::Commit;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::outbox::{Effect, OutboxRow};
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::timer::Timer;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::{Effect, OutboxRow};
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Fault, Rig, commit, now, rig};
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Loaded, Opened};
-use dormouse_store::stamp::Verdict;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Loaded, Opened};
+use dormouse_store::instance::stamp::Verdict;
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig_with};
 

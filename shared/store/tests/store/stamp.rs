@@ -1,11 +1,11 @@
 //! Stamps: what was prepared is judged by the head at any later time, and nothing is dropped that may still happen.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::{Ground, Predecessor, Vacancy};
-use dormouse_store::route::Route;
-use dormouse_store::stamp::{Stamp, Verdict};
+use dormouse_store::definition::route::Route;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::predecessor::{Ground, Predecessor, Vacancy};
+use dormouse_store::instance::stamp::{Stamp, Verdict};
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig, rig_with};
 

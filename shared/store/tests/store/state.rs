@@ -1,10 +1,10 @@
 //! The state: in the head, in an item, or among the blobs, and never missing.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::config::StoreConfig;
-use dormouse_store::create::NewInstance;
-use dormouse_store::predecessor::Predecessor;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{Store, StoreError};
 
 use crate::rig::{Fault, Rig, commit, now, rig};

@@ -1,10 +1,10 @@
 //! Stimuli: what waits for one, and which of those that were queued a new bookmark takes.
 
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::Commit;
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::recipients::{Earlier, Recipients, Standing};
-use dormouse_store::stimuli::Opening;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::recipients::{Earlier, Recipients, Standing};
+use dormouse_store::stimulus::stimuli::Opening;
 
 use crate::rig::{Rig, commit, event_bookmark, now, rig};
 

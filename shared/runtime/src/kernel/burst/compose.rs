@@ -8,11 +8,11 @@ use dormouse_engine::instance::{Bookmark, Instance, Status};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::Commit;
-use dormouse_store::expiry::Kept;
-use dormouse_store::instance::Summary;
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::instance::expiry::Kept;
+use dormouse_store::instance::head::Summary;
+use dormouse_store::instance::stamp::Stamp;
+use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
 use serde_json::Map;
 
 use super::{Burst, Cause};

@@ -14,12 +14,12 @@ use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Next, Stimulus, Transition};
 use dormouse_engine::time::Timestamp;
-use dormouse_store::commit::Committed;
-use dormouse_store::lease::Loaded;
-use dormouse_store::outbox::OutboxKey;
-use dormouse_store::queued_stimulus::QueuePlace;
+use dormouse_store::instance::commit::Committed;
+use dormouse_store::instance::lease::Loaded;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::OutboxKey;
+use dormouse_store::stimulus::queued_stimulus::QueuePlace;
 use dormouse_store::table::TableError;
-use dormouse_store::uniqueness::Claim;
 use dormouse_store::{StoreError, Tenant};
 use futures_util::future::BoxFuture;
 

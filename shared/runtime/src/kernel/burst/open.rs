@@ -2,8 +2,8 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::backoff::Backoff;
-use dormouse_store::lease::{Loaded, Open, Opened};
+use dormouse_store::instance::lease::{Loaded, Open, Opened};
+use dormouse_store::item::backoff::Backoff;
 
 use crate::port::Metric;
 use crate::runtime::Runtime;

@@ -1,6 +1,6 @@
 //! Writing a composed commit: what the head will verify is prepared first, then the head decides.
 
-use dormouse_store::commit::Committed;
+use dormouse_store::instance::commit::Committed;
 use futures_util::future::join;
 
 use super::{Burst, Composed};

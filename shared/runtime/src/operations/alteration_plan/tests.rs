@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_store::list::InstanceFilter;
+use dormouse_store::instance::list::InstanceFilter;
 use serde_json::json;
 
 use super::*;

@@ -1,0 +1,9 @@
+//! Definitions: heads, versions, and the triggers and routes that they own.
+
+pub(crate) mod change;
+pub mod head;
+pub mod publish;
+pub(crate) mod read;
+pub mod route;
+pub(crate) mod rows;
+pub mod trigger;

@@ -1,0 +1,19 @@
+//! Instances: heads, states, journals, commits and their stamps, leases, lists and expiry.
+
+pub mod clean;
+pub mod commit;
+pub mod create;
+pub mod expiry;
+pub mod head;
+pub(crate) mod head_changes;
+pub mod idempotency;
+pub mod journal;
+pub mod lease;
+pub mod list;
+pub(crate) mod plan;
+pub mod predecessor;
+pub(crate) mod read;
+pub(crate) mod seen;
+pub mod stamp;
+pub(crate) mod state;
+pub mod uniqueness;

@@ -1,0 +1,98 @@
+//! Bytes that are compressed where that pays: one byte says how, then the bytes.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use crate::item::error::StoreError;
+
+const PLAIN: u8 = 1;
+const ZSTD: u8 = 2;
+
+/// Packs `bytes`, with zstd (level 1) if there are at least `compress_from` of them and it makes them fewer.
+pub(crate) fn pack(bytes: &[u8], compress_from: usize) -> Bytes {
+    if bytes.len() >= compress_from
+        && let Ok(small) = zstd::bulk::compress(bytes, 1)
+        && small.len() + 4 < bytes.len()
+        && let Ok(size) = u32::try_from(bytes.len())
+    {
+        let mut out = BytesMut::with_capacity(small.len() + 5);
+        out.put_u8(ZSTD);
+        out.put_u32(size);
+        out.put_slice(&small);
+        return out.freeze();
+    }
+    let mut out = BytesMut::with_capacity(bytes.len() + 1);
+    out.put_u8(PLAIN);
+    out.put_slice(bytes);
+    out.freeze()
+}
+
+/// The bytes that were packed. `what` names them in an error; more than `max` of them is one.
+pub(crate) fn unpack(what: &'static str, packed: &Bytes, max: usize) -> Result<Bytes, StoreError> {
+    match packed.first() {
+        None | Some(0) => Err(StoreError::damaged(what)),
+        Some(&PLAIN) => Ok(packed.slice(1..)),
+        Some(&ZSTD) => {
+            let (Some(size), Some(small)) = (packed.get(1..5), packed.get(5..)) else {
+                return Err(StoreError::damaged(what));
+            };
+            let size = size
+                .iter()
+                .fold(0_usize, |n, byte| n << 8 | usize::from(*byte));
+            if size > max {
+                return Err(StoreError::TooLarge {
+                    what,
+                    size,
+                    limit: max,
+                });
+            }
+            zstd::bulk::decompress(small, size)
+                .map(Bytes::from)
+                .map_err(|cause| StoreError::Damaged {
+                    what,
+                    cause: Some(cause.into()),
+                })
+        }
+        Some(&format) => Err(StoreError::NewerFormat {
+            what,
+            format,
+            newest: ZSTD,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_and_long_ones_shrink() {
+        for len in [0, 1, 1_023, 1_024, 100_000] {
+            let bytes = vec![b'x'; len];
+            let packed = pack(&bytes, 1_024);
+            assert_eq!(packed.len() <= len, len >= 1_024);
+            assert_eq!(unpack("state", &packed, 100_000).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn damage_and_giants_are_told_apart() {
+        let packed = pack(&vec![b'x'; 5_000], 1);
+        assert!(matches!(
+            unpack("state", &packed, 4_999),
+            Err(StoreError::TooLarge { size: 5_000, .. })
+        ));
+        assert!(matches!(
+            unpack("state", &packed.slice(..20), 9_999),
+            Err(StoreError::Damaged { .. })
+        ));
+        assert!(matches!(
+            unpack("state", &Bytes::new(), 1),
+            Err(StoreError::Damaged { .. })
+        ));
+        let newer = Bytes::from_static(&[9, 1]);
+        assert!(matches!(
+            unpack("state", &newer, 1),
+            Err(StoreError::NewerFormat { format: 9, .. })
+        ));
+    }
+}
