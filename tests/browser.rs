@@ -158,7 +158,8 @@ fn bury(data: &Path) {
         let effect = message.effect().unwrap();
         let long_ago = 1_700_000_000_000;
         store
-            .put_outbox(&tenant, "late", long_ago, &[effect])
+            .outbox()
+            .put(&tenant, "late", long_ago, &[effect])
             .await
             .unwrap();
     });

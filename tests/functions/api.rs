@@ -177,6 +177,7 @@ async fn whoever_has_no_credential_that_counts_is_not_let_in() -> Result<()> {
     let store = Store::new(Arc::new(table), StoreConfig::dynamo());
     assert!(
         store
+            .identities()
             .put_application(&Tenant::default(), &application)
             .await?
     );

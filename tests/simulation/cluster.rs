@@ -245,7 +245,7 @@ impl Cluster {
             cluster.world.name_current(name);
             if cluster.plan.is_function && cluster.plan.has_pause() {
                 // What cannot be seen now is seen by the next invocation.
-                let _ = cluster.runtime(number).look_at_pause_now_and_then().await;
+                let _ = cluster.runtime(number).pauses().look_now_and_then().await;
             }
             let value = work.await;
             let spent = cluster.world.spent_by_current();

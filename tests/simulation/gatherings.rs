@@ -172,7 +172,7 @@ impl People {
                             waits,
                             ..EventRequest::default()
                         };
-                        async move { runtime.publish_event(&tenant(), request).await }
+                        async move { runtime.stimuli().publish_event(&tenant(), request).await }
                     },
                     Result::ok,
                 )

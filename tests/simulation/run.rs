@@ -184,7 +184,7 @@ fn replay(cluster: &Cluster, menus: &Menus) -> bool {
                     "replay",
                     |runtime| {
                         let id = id.clone();
-                        async move { runtime.replay_dead_letter(&tenant(), &id).await.ok() }
+                        async move { runtime.dead_letters().replay(&tenant(), &id).await.ok() }
                     },
                     |replayed| replayed,
                 )

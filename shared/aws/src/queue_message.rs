@@ -89,10 +89,10 @@ impl QueueMessage<'_> {
             let after_ms = early_ms.unsigned_abs();
             return self.put_back(runtime, &message, after_ms).await;
         }
-        match runtime.deliver(&message).await {
+        match runtime.delivery().deliver(&message).await {
             Ok(Delivered::Done) => Fate::Delete,
             Ok(Delivered::Paused) => {
-                let after_ms = runtime.again_after_pause_ms();
+                let after_ms = runtime.pauses().again_after_pause_ms();
                 self.put_back(runtime, &message, after_ms).await
             }
             Ok(Delivered::Never(reason)) => self.give_up(runtime, &message, reason).await,
@@ -188,14 +188,16 @@ impl QueueMessage<'_> {
 
     async fn give_up(&self, runtime: &Runtime, message: &Message, reason: &str) -> Fate {
         tracing::error!(id = message.id, reason, "a message is given up on");
-        let given_up = runtime.give_up(message, reason).await;
+        let given_up = runtime.dead_letters().give_up(message, reason).await;
         self.settled(runtime, given_up)
     }
 
     async fn bury(&self, runtime: &Runtime, reason: &str) -> Fate {
         tracing::error!(id = self.id, reason, "a message becomes a dead letter");
         let tenant = Tenant::default();
-        let buried = runtime.give_up_unreadable(&tenant, self.id, self.body, reason);
+        let buried = runtime
+            .dead_letters()
+            .give_up_unreadable(&tenant, self.id, self.body, reason);
         let buried = buried.await;
         self.settled(runtime, buried)
     }
@@ -236,5 +238,5 @@ fn message_of(event: BusEvent, runtime: &Runtime) -> Result<Message, String> {
         },
         ..EventRequest::default()
     };
-    Ok(runtime.event_message(&tenant, request).0)
+    Ok(runtime.stimuli().event_message(&tenant, request).0)
 }

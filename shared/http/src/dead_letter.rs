@@ -33,11 +33,13 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal>
     let cursor = query.text("cursor").map(str::to_owned);
     let page = app
         .runtime()
-        .dead_letters(app.tenant(), limit, cursor)
+        .dead_letters()
+        .list(app.tenant(), limit, cursor)
         .await?;
     let runtime = app.runtime();
     let total = runtime
-        .count_dead_letters(app.tenant(), COUNT_BOUND)
+        .dead_letters()
+        .count(app.tenant(), COUNT_BOUND)
         .await?;
     let items: Vec<Value> = page.letters.iter().map(model).collect();
     Ok(Json(
@@ -46,13 +48,18 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal>
 }
 
 async fn one(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().dead_letter(app.tenant(), &id).await?;
+    let found = app.runtime().dead_letters().get(app.tenant(), &id).await?;
     let letter = found.ok_or(Operating::NoSuchDeadLetter { id })?;
     Ok(Json(model(&letter)))
 }
 
 async fn replay(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
-    if app.runtime().replay_dead_letter(app.tenant(), &id).await? {
+    if app
+        .runtime()
+        .dead_letters()
+        .replay(app.tenant(), &id)
+        .await?
+    {
         Ok(Json(json!({ "replayed": true, "queueItemId": id })))
     } else {
         Err(Operating::NoSuchDeadLetter { id }.into())
@@ -60,7 +67,12 @@ async fn replay(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Valu
 }
 
 async fn delete(Scoped(app): Scoped, Path(id): Path<String>) -> Result<StatusCode, Refusal> {
-    if app.runtime().delete_dead_letter(app.tenant(), &id).await? {
+    if app
+        .runtime()
+        .dead_letters()
+        .delete(app.tenant(), &id)
+        .await?
+    {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Operating::NoSuchDeadLetter { id }.into())

@@ -79,7 +79,11 @@ async fn trigger(
         kept_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
         waits: request.workflow_execution_mode == Mode::Synchronous,
     };
-    let outcome = app.runtime().publish_event(app.tenant(), event).await?;
+    let outcome = app
+        .runtime()
+        .stimuli()
+        .publish_event(app.tenant(), event)
+        .await?;
     let delivered = outcome
         .delivered
         .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.kept }));

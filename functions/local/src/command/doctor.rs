@@ -54,7 +54,7 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
         has_timers: !has_schedules,
         repairs: args.fix,
     };
-    let report = runtime.examine(examined).await;
+    let report = runtime.operations().examine(examined).await;
     background.idle().await;
     Ok(tell(
         &report.map_err(|e| Failure::runtime(&e))?,

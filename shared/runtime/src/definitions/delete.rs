@@ -3,24 +3,21 @@
 use dormouse_store::Tenant;
 use dormouse_store::definition::publish::Saved;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::ATTEMPTS_MAX;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Definitions<'_> {
     /// Deletes a definition; a published one is retracted first. Its instances go on. False: there was none.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn delete_definition(
-        &self,
-        tenant: &Tenant,
-        definition_id: &str,
-    ) -> Result<bool, RuntimeError> {
+    pub async fn delete(self, tenant: &Tenant, definition_id: &str) -> Result<bool, RuntimeError> {
         let deleted = self
             .store()
-            .delete_definition(tenant, definition_id)
+            .definitions()
+            .delete(tenant, definition_id)
             .await?;
         if deleted {
             self.changed(tenant, definition_id).await;
@@ -34,17 +31,23 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn delete_version(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
     ) -> Result<bool, RuntimeError> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+            let Some(head) = self
+                .store()
+                .definitions()
+                .definition_head(tenant, definition_id)
+                .await?
+            else {
                 return Ok(false);
             };
             let deleted = self
                 .store()
+                .definitions()
                 .delete_version(tenant, definition_id, version, head.revision)
                 .await?;
             match deleted {

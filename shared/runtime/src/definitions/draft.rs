@@ -9,6 +9,7 @@ use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion, Versio
 use dormouse_store::definition::publish::{Draft, Saved};
 use dormouse_store::{StoreError, Tenant};
 
+use crate::definitions::Definitions;
 use crate::definitions::edit::Edit;
 use crate::definitions::save::SaveOutcome;
 use crate::definitions::view::DefinitionView;
@@ -17,7 +18,6 @@ use crate::graph::load::read_definition;
 use crate::graph::resolve::Resolve;
 use crate::graph::version_extra::VersionExtra;
 use crate::port::DefinitionChanged;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How often a change is tried while others change the same definition.
@@ -72,10 +72,10 @@ fn body(definition: &Definition) -> Result<Bytes, RuntimeError> {
         .map_err(RuntimeError::format("definition"))
 }
 
-impl Runtime {
+impl Definitions<'_> {
     /// Saves a definition as a draft.
-    pub(crate) async fn save(
-        &self,
+    pub(crate) async fn save_draft(
+        self,
         tenant: &Tenant,
         mut definition: Definition,
         Saving { keeps_id, edit }: Saving,
@@ -90,7 +90,11 @@ impl Runtime {
             .filter(|id| keeps_id && !id.is_empty());
         let mut taken = None;
         for _ in 0..ATTEMPTS_MAX {
-            let head = self.store().definition_head(tenant, &id).await?;
+            let head = self
+                .store()
+                .definitions()
+                .definition_head(tenant, &id)
+                .await?;
             if let Some(head) = &head
                 && VersionExtra::read(&head.latest)?.is_readonly
             {
@@ -106,7 +110,7 @@ impl Runtime {
             let draft = self
                 .draft(tenant, &definition, info, head.as_ref(), &edit)
                 .await?;
-            match self.store().save_draft(tenant, &draft).await {
+            match self.store().definitions().save_draft(tenant, &draft).await {
                 Ok(Saved::Done(now)) => {
                     self.changed(tenant, &id).await;
                     return Ok(SaveOutcome::Saved {
@@ -131,7 +135,7 @@ impl Runtime {
     /// The number, the id and the time of the version to save: the latest one if it was never published, else a new
     /// one.
     fn place(
-        &self,
+        self,
         head: Option<&DefinitionHead>,
         taken: Option<u32>,
         given_version_id: Option<String>,
@@ -167,7 +171,7 @@ impl Runtime {
 
     /// The draft of a definition that has its place.
     async fn draft(
-        &self,
+        self,
         tenant: &Tenant,
         definition: &Definition,
         place: VersionInfo,
@@ -176,6 +180,7 @@ impl Runtime {
     ) -> Result<Draft, RuntimeError> {
         let shared = Arc::new(definition.clone());
         let compiled = self
+            .graphs()
             .compile(tenant, shared, Bindings::default(), Resolve::AndForget)
             .await?;
         let extra = VersionExtra {
@@ -198,7 +203,7 @@ impl Runtime {
     }
 
     /// Tells every node that a definition has changed.
-    pub(crate) async fn changed(&self, tenant: &Tenant, definition_id: &str) {
+    pub(crate) async fn changed(self, tenant: &Tenant, definition_id: &str) {
         self.cache().forget(tenant, definition_id);
         let Some(broadcast) = &self.ports().broadcast else {
             return;

@@ -5,10 +5,10 @@ use dormouse_store::Tenant;
 use dormouse_store::definition::head::DefinitionHead;
 use serde_json::{Map, Value};
 
+use crate::definitions::Definitions;
 use crate::graph::load::read_definition;
 use crate::graph::version_extra::VersionExtra;
 use crate::json_digest::json_digest;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// At most so many differences are named.
@@ -100,10 +100,10 @@ fn differences(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
     }
 }
 
-impl Runtime {
+impl Definitions<'_> {
     /// What stands against an edit. `None`: nothing.
     pub(crate) async fn stale_edit(
-        &self,
+        self,
         tenant: &Tenant,
         head: &DefinitionHead,
         definition: &Definition,
@@ -113,7 +113,11 @@ impl Runtime {
             return Ok(None);
         };
         let (id, version) = (&head.definition_id, head.latest.version);
-        let stored = self.store().definition_version(tenant, id, version).await?;
+        let stored = self
+            .store()
+            .definitions()
+            .definition_version(tenant, id, version)
+            .await?;
         let Some(stored) = stored else {
             return Ok(None);
         };

@@ -3,20 +3,20 @@
 use dormouse_engine::definition::Definition;
 use dormouse_store::Tenant;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::Saving;
 use crate::definitions::save::SaveOutcome;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Definitions<'_> {
     /// Imports a definition: a new draft of a known one; an unknown one keeps the ids that the file gives. Never
     /// published, whatever the file says.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn import_definition(
-        &self,
+    pub async fn import(
+        self,
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
@@ -24,6 +24,6 @@ impl Runtime {
             keeps_id: true,
             ..Saving::default()
         };
-        self.save(tenant, definition, saving).await
+        self.save_draft(tenant, definition, saving).await
     }
 }

@@ -13,3 +13,11 @@ pub(crate) mod save;
 pub(crate) mod update_references;
 pub(crate) mod validate;
 pub(crate) mod view;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Changes of definitions.
+    pub Definitions,
+    definitions
+);

@@ -11,6 +11,7 @@ use dormouse_store::definition::publish::{Draft, Saved};
 use dormouse_store::definition::trigger::NewTrigger;
 use dormouse_store::outbox::row::OutboxKey;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::{ATTEMPTS_MAX, view};
 use crate::definitions::http_route::http_route;
 use crate::definitions::view::DefinitionView;
@@ -54,14 +55,14 @@ pub struct Publication {
     pub problems: Vec<Problem>,
 }
 
-impl Runtime {
+impl Definitions<'_> {
     /// Publishes the latest version of a definition.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn publish_definition(
-        &self,
+    pub async fn publish(
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<PublishOutcome, RuntimeError> {
@@ -70,18 +71,24 @@ impl Runtime {
 
     /// The same; `anew`: also if it is published already, to use what other workflows it finds now.
     pub(crate) async fn publish_latest(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         anew: bool,
     ) -> Result<PublishOutcome, RuntimeError> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+            let Some(head) = self
+                .store()
+                .definitions()
+                .definition_head(tenant, definition_id)
+                .await?
+            else {
                 return Ok(PublishOutcome::NotFound);
             };
             let latest = head.latest.version;
             let stored = self
                 .store()
+                .definitions()
                 .definition_version(tenant, definition_id, latest)
                 .await?;
             // Deleted since the head was read.
@@ -103,6 +110,7 @@ impl Runtime {
                 return Ok(PublishOutcome::ReadOnly);
             }
             let compiled = self
+                .graphs()
                 .compile(
                     tenant,
                     Arc::new(definition),
@@ -115,7 +123,7 @@ impl Runtime {
             if has_errors && self.config().fail_on_validation_errors {
                 return Ok(PublishOutcome::Invalid(problems));
             }
-            if let Some(published) = self.publish(tenant, &head, &stored, compiled).await? {
+            if let Some(published) = self.put_in_force(tenant, &head, &stored, compiled).await? {
                 return Ok(PublishOutcome::Published(Box::new(Publication {
                     problems,
                     ..published
@@ -128,8 +136,8 @@ impl Runtime {
     }
 
     /// Publishes a compiled version. `None`: somebody changed the definition meanwhile.
-    async fn publish(
-        &self,
+    async fn put_in_force(
+        self,
         tenant: &Tenant,
         head: &DefinitionHead,
         stored: &DefinitionVersion,
@@ -156,9 +164,13 @@ impl Runtime {
         // Before it is published, so that a crash in between leaves nothing undone.
         let keys = self.put_messages(tenant, id, &messages).await?;
         let publication = publication(head, stored, &compiled, &triggers, now)?;
-        let saved = self.store().publish(tenant, &publication).await?;
+        let saved = self
+            .store()
+            .definitions()
+            .publish(tenant, &publication)
+            .await?;
         let Saved::Done(head) = saved else {
-            self.delete_rows(&keys).await?;
+            self.delivery().delete_rows(&keys).await?;
             return Ok(None);
         };
         self.changed(tenant, id).await;
@@ -169,7 +181,7 @@ impl Runtime {
         if afterwards.updates {
             consumers_updated = self.update_references_boxed(tenant, id).await?;
         }
-        self.delete_rows(&keys).await?;
+        self.delivery().delete_rows(&keys).await?;
         let definition = Arc::unwrap_or_clone(compiled.definition);
         Ok(Some(Publication {
             definition: view(definition, &publication.draft.info, &head),
@@ -180,7 +192,7 @@ impl Runtime {
     }
 
     async fn put_messages(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         messages: &[Message],
@@ -192,35 +204,43 @@ impl Runtime {
         let (id, now) = (format!("publish/{definition_id}"), self.now());
         Ok(self
             .store()
-            .put_outbox(tenant, &id, now.0, &effects?)
+            .outbox()
+            .put(tenant, &id, now.0, &effects?)
             .await?)
     }
 
     /// Schedules the first occurrences of a publication.
     pub(crate) async fn schedule_triggers(
-        &self,
+        self,
         tenant: &Tenant,
         published: &Published,
     ) -> Result<Delivered, RuntimeError> {
         let definition_id = &published.definition_id;
-        let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?
+        else {
             return Ok(Delivered::Done);
         };
         if head.revision < published.revision {
             return Ok(self.not_published_yet(published.at));
         }
-        let Some(loaded) = self.load_published(tenant, head).await? else {
+        let Some(loaded) = self.graphs().load_published(tenant, head).await? else {
             return Ok(Delivered::Done);
         };
         let since = loaded.extra.published_ms.map_or(published.at, Timestamp);
-        for occurrence in first_occurrences(self, &loaded, since) {
-            self.schedule_occurrence(tenant, occurrence).await?;
+        for occurrence in first_occurrences(&self, &loaded, since) {
+            self.timers()
+                .schedule_occurrence(tenant, occurrence)
+                .await?;
         }
         Ok(Delivered::Done)
     }
 
     /// Whether a publish that is not visible may still come, or has failed.
-    pub(crate) fn not_published_yet(&self, at: Timestamp) -> Delivered {
+    pub(crate) fn not_published_yet(self, at: Timestamp) -> Delivered {
         if self.now().0 - at.0 > PUBLISH_MS_MAX {
             Delivered::Done
         } else {

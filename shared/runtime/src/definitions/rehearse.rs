@@ -8,16 +8,16 @@ use dormouse_engine::journal;
 use dormouse_engine::step::{Environment, Limits, Stimulus, step};
 use dormouse_store::Tenant;
 
+use crate::definitions::Definitions;
 use crate::graph::bindings::Bindings;
 use crate::graph::resolve::Resolve;
 use crate::query::ActivityExecution;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How many activities a rehearsal runs at most.
 const ACTIVITIES_MAX: u32 = 100;
 
-impl Runtime {
+impl Definitions<'_> {
     /// Runs a definition from its beginning until it waits, calls somebody, ends, or has run a hundred activities.
     /// Nothing is stored and nothing leaves: what it would send is dropped.
     ///
@@ -25,11 +25,12 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn rehearse(
-        &self,
+        self,
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<Vec<ActivityExecution>, RuntimeError> {
         let compiled = self
+            .graphs()
             .compile(
                 tenant,
                 Arc::new(definition),

@@ -3,9 +3,9 @@
 use dormouse_store::Tenant;
 use dormouse_store::definition::publish::Saved;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::{ATTEMPTS_MAX, view_stored};
 use crate::definitions::view::DefinitionView;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// What became of a retract.
@@ -19,19 +19,24 @@ pub enum RetractOutcome {
     NotFound,
 }
 
-impl Runtime {
+impl Definitions<'_> {
     /// Retracts a definition.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn retract_definition(
-        &self,
+    pub async fn retract(
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<RetractOutcome, RuntimeError> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+            let Some(head) = self
+                .store()
+                .definitions()
+                .definition_head(tenant, definition_id)
+                .await?
+            else {
                 return Ok(RetractOutcome::NotFound);
             };
             if head.published.is_none() {
@@ -39,6 +44,7 @@ impl Runtime {
             }
             let retracted = self
                 .store()
+                .definitions()
                 .retract(tenant, definition_id, head.revision)
                 .await?;
             if let Saved::Done(head) = retracted {
@@ -46,6 +52,7 @@ impl Runtime {
                 let latest = head.latest.version;
                 let stored = self
                     .store()
+                    .definitions()
                     .definition_version(tenant, definition_id, latest)
                     .await?;
                 let stored = stored.ok_or_else(|| RuntimeError::VersionMissing {

@@ -3,11 +3,11 @@
 use dormouse_engine::definition::Definition;
 use dormouse_store::Tenant;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::Saving;
 use crate::definitions::edit::{Edit, StaleEdit};
 use crate::definitions::view::DefinitionView;
 use crate::graph::load::read_definition;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// What became of a save.
@@ -26,19 +26,19 @@ pub enum SaveOutcome {
     Stale(StaleEdit),
 }
 
-impl Runtime {
+impl Definitions<'_> {
     /// Saves a definition as a draft: over the latest version if that was never published, else as a new one. One
     /// without an id gets one.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn save_definition(
-        &self,
+    pub async fn save(
+        self,
         tenant: &Tenant,
         definition: Definition,
     ) -> Result<SaveOutcome, RuntimeError> {
-        self.save(tenant, definition, Saving::default()).await
+        self.save_draft(tenant, definition, Saving::default()).await
     }
 
     /// The same, by somebody who may not save over what he has not seen: [`SaveOutcome::Stale`].
@@ -47,7 +47,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn save_edit(
-        &self,
+        self,
         tenant: &Tenant,
         definition: Definition,
         edit: Edit,
@@ -56,7 +56,7 @@ impl Runtime {
             edit,
             ..Saving::default()
         };
-        self.save(tenant, definition, saving).await
+        self.save_draft(tenant, definition, saving).await
     }
 
     /// Makes a new draft of an earlier version. `None`: there is no such version.
@@ -64,20 +64,21 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn revert_definition(
-        &self,
+    pub async fn revert(
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
     ) -> Result<Option<SaveOutcome>, RuntimeError> {
         let stored = self
             .store()
+            .definitions()
             .definition_version(tenant, definition_id, version)
             .await?;
         match stored.filter(|stored| !stored.hidden) {
             None => Ok(None),
             Some(stored) => self
-                .save(tenant, read_definition(&stored)?, Saving::default())
+                .save_draft(tenant, read_definition(&stored)?, Saving::default())
                 .await
                 .map(Some),
         }

@@ -4,17 +4,17 @@ use dormouse_store::Tenant;
 use dormouse_store::definition::head::DefinitionHead;
 use futures_util::future::BoxFuture;
 
+use crate::definitions::Definitions;
 use crate::definitions::draft::Saving;
 use crate::definitions::publish::PublishOutcome;
 use crate::definitions::references::{Target, redirect};
 use crate::definitions::save::SaveOutcome;
 use crate::delivery::deliver::Delivered;
 use crate::graph::load::read_definition;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::message::Published;
 
-impl Runtime {
+impl<'k> Definitions<'k> {
     /// Moves the definitions that use this one as an activity to its published version, and tells which. Published
     /// ones are published again, drafts are changed in place.
     ///
@@ -22,17 +22,26 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. The same call again does what is missing.
     pub async fn update_references(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Vec<String>, RuntimeError> {
-        let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?
+        else {
             return Ok(Vec::new());
         };
         let Some(published) = &head.published else {
             return Ok(Vec::new());
         };
-        let versions = self.store().list_versions(tenant, definition_id).await?;
+        let versions = self
+            .store()
+            .definitions()
+            .list_versions(tenant, definition_id)
+            .await?;
         let version_ids: Vec<_> = versions.into_iter().map(|v| v.info.version_id).collect();
         let target = Target {
             definition_id,
@@ -42,7 +51,12 @@ impl Runtime {
             version_ids: &version_ids,
         };
         let mut updated = Vec::new();
-        for consumer in self.store().list_consumers(tenant, definition_id).await? {
+        for consumer in self
+            .store()
+            .definitions()
+            .list_consumers(tenant, definition_id)
+            .await?
+        {
             if self.update_consumer(tenant, &consumer, &target).await? {
                 updated.push(consumer);
             }
@@ -52,21 +66,28 @@ impl Runtime {
 
     /// The same, where publishing leads to more publishing.
     pub(crate) fn update_references_boxed<'a>(
-        &'a self,
+        self,
         tenant: &'a Tenant,
         definition_id: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<String>, RuntimeError>> {
+    ) -> BoxFuture<'a, Result<Vec<String>, RuntimeError>>
+    where
+        'k: 'a,
+    {
         Box::pin(self.update_references(tenant, definition_id))
     }
 
     /// What an interrupted publish left to do.
     pub(crate) async fn update_consumers(
-        &self,
+        self,
         tenant: &Tenant,
         published: &Published,
     ) -> Result<Delivered, RuntimeError> {
         let definition_id = &published.definition_id;
-        let head = self.store().definition_head(tenant, definition_id).await?;
+        let head = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?;
         if head.is_some_and(|head| head.revision < published.revision) {
             return Ok(self.not_published_yet(published.at));
         }
@@ -76,17 +97,23 @@ impl Runtime {
 
     /// Moves one consumer. False: it uses the version already, or cannot be changed.
     async fn update_consumer(
-        &self,
+        self,
         tenant: &Tenant,
         consumer: &str,
         target: &Target<'_>,
     ) -> Result<bool, RuntimeError> {
-        let Some(head) = self.store().definition_head(tenant, consumer).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, consumer)
+            .await?
+        else {
             return Ok(false);
         };
         let latest = head.latest.version;
         let stored = self
             .store()
+            .definitions()
             .definition_version(tenant, consumer, latest)
             .await?;
         let Some(stored) = stored else {
@@ -96,7 +123,7 @@ impl Runtime {
         let is_published = is_latest_published(&head);
         match redirect(&definition, target)? {
             Some(moved) => {
-                let saved = self.save(tenant, moved, Saving::default()).await?;
+                let saved = self.save_draft(tenant, moved, Saving::default()).await?;
                 if matches!(saved, SaveOutcome::ReadOnly) {
                     return Ok(false);
                 }
@@ -120,7 +147,7 @@ impl Runtime {
     }
 
     /// Whether the published version of a consumer uses the target's version.
-    fn uses(&self, head: &DefinitionHead, target: &Target<'_>) -> Result<bool, RuntimeError> {
+    fn uses(self, head: &DefinitionHead, target: &Target<'_>) -> Result<bool, RuntimeError> {
         let Some(info) = &head.published else {
             return Ok(false);
         };

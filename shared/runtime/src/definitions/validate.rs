@@ -7,26 +7,27 @@ use dormouse_engine::graph::Problem;
 use dormouse_engine::validate::validate;
 use dormouse_store::Tenant;
 
+use crate::definitions::Definitions;
 use crate::definitions::http_route::path_and_method;
 use crate::graph::bindings::Bindings;
 use crate::graph::cache::Runnable;
 use crate::graph::resolve::Resolve;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Definitions<'_> {
     /// Everything that is wrong with a definition, what others have taken already included.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn validate(
-        &self,
+        self,
         tenant: &Tenant,
         definition: &Definition,
     ) -> Result<Vec<Problem>, RuntimeError> {
         let shared = Arc::new(definition.clone());
         let compiled = self
+            .graphs()
             .compile(tenant, shared, Bindings::default(), Resolve::AndForget)
             .await?;
         self.problems(tenant, &compiled).await
@@ -34,7 +35,7 @@ impl Runtime {
 
     /// What is wrong with a compiled definition.
     pub(crate) async fn problems(
-        &self,
+        self,
         tenant: &Tenant,
         compiled: &Runnable,
     ) -> Result<Vec<Problem>, RuntimeError> {
@@ -65,18 +66,19 @@ impl Runtime {
 
     /// Whether another published definition waits for the same stimulus.
     async fn is_taken(
-        &self,
+        self,
         tenant: &Tenant,
         compiled: &Runnable,
         hash: &str,
     ) -> Result<bool, RuntimeError> {
-        let rows = self.store().triggers(tenant, hash).await?;
+        let rows = self.store().stimuli().triggers(tenant, hash).await?;
         let others = rows
             .iter()
             .filter(|row| row.definition_id != compiled.graph.definition_id);
         for row in others {
             let head = self
                 .store()
+                .definitions()
                 .definition_head(tenant, &row.definition_id)
                 .await?;
             if head.is_some_and(|head| row.is_of(&head)) {

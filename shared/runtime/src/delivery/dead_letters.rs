@@ -6,27 +6,23 @@ use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
+use crate::delivery::DeadLetters;
 use crate::delivery::parcel::Parcel;
 use crate::kernel::wake::WakeRequest;
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::stimuli::stimulate::StimulusRequest;
 use crate::work::message::{Message, Task};
 
-impl Runtime {
+impl DeadLetters<'_> {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn replay_dead_letter(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-    ) -> Result<bool, RuntimeError> {
-        self.refuse_while_paused()?;
-        let Some(letter) = self.store().dead_letter(tenant, id).await? else {
+    pub async fn replay(self, tenant: &Tenant, id: &str) -> Result<bool, RuntimeError> {
+        self.pauses().refuse_while_paused()?;
+        let Some(letter) = self.store().dead_letters().get(tenant, id).await? else {
             return Ok(false);
         };
         let mut messages = match letter.letter {
@@ -52,17 +48,19 @@ impl Runtime {
         let now = self.now();
         let replayed = self
             .store()
-            .replay_dead_letter(tenant, id, now.0, &effects?)
+            .dead_letters()
+            .replay(tenant, id, now.0, &effects?)
             .await?;
         let Some(keys) = replayed else {
             return Ok(false);
         };
-        self.post(Parcel {
-            keys,
-            messages,
-            forget: Vec::new(),
-        })
-        .await;
+        self.instances()
+            .post(Parcel {
+                keys,
+                messages,
+                forget: Vec::new(),
+            })
+            .await;
         Ok(true)
     }
 
@@ -72,7 +70,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn give_up(&self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
+    pub async fn give_up(self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
         if let Task::Continue { instance, .. } = &message.task {
             return self.fail_stuck(&message.tenant, instance, reason).await;
         }
@@ -82,7 +80,7 @@ impl Runtime {
 
     /// Fails an instance whose burst cannot go on.
     pub(crate) async fn fail_stuck(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &InstanceId,
         reason: &str,
@@ -92,7 +90,7 @@ impl Runtime {
             message: format!("the workflow was stopped: {reason}"),
         };
         let request = WakeRequest::new(instance.as_str(), stimulus);
-        self.advance(tenant, request).await.map(drop)
+        self.kernel().advance(tenant, request).await.map(drop)
     }
 
     /// Makes a dead letter of a message whose text nobody can read.
@@ -101,7 +99,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn give_up_unreadable(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
         text: &str,
@@ -112,7 +110,7 @@ impl Runtime {
     }
 
     async fn bury_message(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
         body: Bytes,
@@ -125,7 +123,7 @@ impl Runtime {
             attempts: 0,
             letter: Letter::Message(body),
         };
-        self.store().put_dead_letter(tenant, &letter).await?;
+        self.store().dead_letters().put(tenant, &letter).await?;
         self.record(Metric::DeadLetters, 1);
         Ok(())
     }
@@ -135,15 +133,16 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn dead_letters(
-        &self,
+    pub async fn list(
+        self,
         tenant: &Tenant,
         limit: u32,
         cursor: Option<String>,
     ) -> Result<DeadLetterPage, RuntimeError> {
         Ok(self
             .store()
-            .list_dead_letters(tenant, limit, cursor)
+            .dead_letters()
+            .list(tenant, limit, cursor)
             .await?)
     }
 
@@ -152,12 +151,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn count_dead_letters(
-        &self,
-        tenant: &Tenant,
-        bound: u64,
-    ) -> Result<u64, RuntimeError> {
-        Ok(self.store().count_dead_letters(tenant, bound).await?)
+    pub async fn count(self, tenant: &Tenant, bound: u64) -> Result<u64, RuntimeError> {
+        Ok(self.store().dead_letters().count(tenant, bound).await?)
     }
 
     /// One dead letter.
@@ -165,12 +160,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn dead_letter(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-    ) -> Result<Option<DeadLetter>, RuntimeError> {
-        Ok(self.store().dead_letter(tenant, id).await?)
+    pub async fn get(self, tenant: &Tenant, id: &str) -> Result<Option<DeadLetter>, RuntimeError> {
+        Ok(self.store().dead_letters().get(tenant, id).await?)
     }
 
     /// Deletes a dead letter. False: there was none.
@@ -178,11 +169,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn delete_dead_letter(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-    ) -> Result<bool, RuntimeError> {
-        Ok(self.store().delete_dead_letter(tenant, id).await?)
+    pub async fn delete(self, tenant: &Tenant, id: &str) -> Result<bool, RuntimeError> {
+        Ok(self.store().dead_letters().delete(tenant, id).await?)
     }
 }

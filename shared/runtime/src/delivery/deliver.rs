@@ -7,6 +7,7 @@ use dormouse_engine::step::{Stimulus, not_started};
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
+use crate::delivery::Deliveries;
 use crate::instances::resume::ResumeOutcome;
 use crate::instances::start::{StartOutcome, StartRequest};
 use crate::kernel::burst::no_such_workflow;
@@ -34,13 +35,13 @@ pub enum Delivered {
     Never(&'static str),
 }
 
-impl Runtime {
+impl Deliveries<'_> {
     /// Does what a message says. Doing it twice changes nothing.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]. Deliver it again then; after a number of attempts, [`Self::give_up`].
-    pub async fn deliver(&self, message: &Message) -> Result<Delivered, RuntimeError> {
+    pub async fn deliver(self, message: &Message) -> Result<Delivered, RuntimeError> {
         if message.hops > self.config().hops_max {
             self.record(Metric::HopsExceeded, 1);
             tracing::error!(
@@ -52,18 +53,18 @@ impl Runtime {
                 "too many messages followed from each other",
             ));
         }
-        if message.task.waits_for_the_end_of_a_pause() && self.is_paused() {
+        if message.task.waits_for_the_end_of_a_pause() && self.pauses().is_paused() {
             return Ok(Delivered::Paused);
         }
         let caused = self.caused_by(message);
-        match Box::pin(caused.try_deliver(message)).await {
+        match Box::pin(caused.delivery().try_deliver(message)).await {
             Err(error) if error.is_contended() => Ok(Delivered::Later),
             Err(error) if error.is_paused() => Ok(Delivered::Paused),
             delivered => delivered,
         }
     }
 
-    async fn try_deliver(&self, message: &Message) -> Result<Delivered, RuntimeError> {
+    async fn try_deliver(self, message: &Message) -> Result<Delivered, RuntimeError> {
         let tenant = &message.tenant;
         match &message.task {
             Task::Continue {
@@ -78,7 +79,7 @@ impl Runtime {
                 };
                 self.wake(tenant, request).await
             }
-            Task::Fire { timer } => Ok(match self.fire_timer(timer).await? {
+            Task::Fire { timer } => Ok(match self.timers().fire(timer).await? {
                 TimerOutcome::Later => Delivered::Later,
                 TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => {
                     Delivered::Done
@@ -102,11 +103,13 @@ impl Runtime {
                 self.wake(tenant, request).await
             }
             Task::Stimulate { stimulus } => {
-                self.stimulate(tenant, stimulus).await?;
+                self.stimuli().stimulate(tenant, stimulus).await?;
                 Ok(Delivered::Done)
             }
             Task::StimulateOn { stimulus, cursor } => {
-                self.stimulate_on(tenant, stimulus, cursor.clone()).await?;
+                self.stimuli()
+                    .stimulate_on(tenant, stimulus, cursor.clone())
+                    .await?;
                 Ok(Delivered::Done)
             }
             Task::RequestTask { request } => self.deliver_request(request).await,
@@ -116,27 +119,34 @@ impl Runtime {
                 self.deliver_call(tenant, instance, bookmark).await
             }
             Task::CleanDeleted { instance } => self.deliver_clean(tenant, instance).await,
-            Task::ScheduleTriggers(published) => self.schedule_triggers(tenant, published).await,
-            Task::UpdateConsumers(published) => self.update_consumers(tenant, published).await,
-            Task::CarryOutPlan { plan } => self.carry_out_plan(tenant, plan).await,
+            Task::ScheduleTriggers(published) => {
+                self.definitions()
+                    .schedule_triggers(tenant, published)
+                    .await
+            }
+            Task::UpdateConsumers(published) => {
+                self.definitions().update_consumers(tenant, published).await
+            }
+            Task::CarryOutPlan { plan } => self.operations().carry_out_plan(tenant, plan).await,
             Task::StartBuffered {
                 definition_id,
                 activity_id,
             } => {
-                self.start_buffered(tenant, definition_id, activity_id)
+                self.timers()
+                    .start_buffered(tenant, definition_id, activity_id)
                     .await
             }
         }
     }
 
-    async fn deliver_request(&self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
+    async fn deliver_request(self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {
         if let Some(bus) = &self.ports().bus {
             bus.request_task(request).await.map_err(RuntimeError::Bus)?;
         }
         Ok(Delivered::Done)
     }
 
-    async fn deliver_event(&self, event: &LifecycleEvent) -> Result<Delivered, RuntimeError> {
+    async fn deliver_event(self, event: &LifecycleEvent) -> Result<Delivered, RuntimeError> {
         if let Some(bus) = &self.ports().bus {
             bus.tell(event).await.map_err(RuntimeError::Bus)?;
         }
@@ -144,25 +154,31 @@ impl Runtime {
     }
 
     async fn deliver_clean(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &InstanceId,
     ) -> Result<Delivered, RuntimeError> {
         let (store, id) = (self.store(), instance.as_str());
-        while !store.clean_deleted(tenant, id, self.now().0).await? {}
+        while !store
+            .instances()
+            .clean_deleted(tenant, id, self.now().0)
+            .await?
+        {}
         Ok(Delivered::Done)
     }
 
-    async fn wake(&self, tenant: &Tenant, request: WakeRequest) -> Result<Delivered, RuntimeError> {
-        Ok(settled(&outcome(self.advance(tenant, request).await?)))
+    async fn wake(self, tenant: &Tenant, request: WakeRequest) -> Result<Delivered, RuntimeError> {
+        Ok(settled(&outcome(
+            self.kernel().advance(tenant, request).await?,
+        )))
     }
 
     async fn deliver_start(
-        &self,
+        self,
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<Delivered, RuntimeError> {
-        Ok(match self.start(tenant, request).await? {
+        Ok(match self.instances().start(tenant, request).await? {
             StartOutcome::Started(_)
             | StartOutcome::AlreadyStarted(_)
             | StartOutcome::Deleted { .. }
@@ -179,11 +195,15 @@ impl Runtime {
     }
 
     async fn deliver_child(
-        &self,
+        self,
         tenant: &Tenant,
         child: &Child,
     ) -> Result<Delivered, RuntimeError> {
-        match self.start(tenant, StartRequest::of_child(child)).await? {
+        match self
+            .instances()
+            .start(tenant, StartRequest::of_child(child))
+            .await?
+        {
             StartOutcome::Started(_)
             | StartOutcome::AlreadyStarted(_)
             | StartOutcome::Deleted { .. }
@@ -203,11 +223,11 @@ impl Runtime {
     }
 
     async fn deliver_cancel(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &InstanceId,
     ) -> Result<Delivered, RuntimeError> {
-        let outcome = self.cancel(tenant, instance.as_str()).await?;
+        let outcome = self.instances().cancel(tenant, instance.as_str()).await?;
         // Its start may still lie in the outbox. It must not be forgotten to cancel it then.
         if matches!(outcome, ResumeOutcome::NotFound) {
             return Ok(Delivered::Missing);
@@ -217,19 +237,19 @@ impl Runtime {
 
     /// Makes a call without the lease, and hands the answer in.
     async fn deliver_call(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &InstanceId,
         bookmark: &BookmarkId,
     ) -> Result<Delivered, RuntimeError> {
-        let Some(found) = self.instance(tenant, instance_id.as_str()).await? else {
+        let Some(found) = self.query().instance(tenant, instance_id.as_str()).await? else {
             return Ok(Delivered::Done);
         };
         let wait = found.instance.bookmark(bookmark).map(|b| &b.wait);
         let Some(Wait::Call(request)) = wait else {
             return Ok(Delivered::Done);
         };
-        let answer = self.answer(tenant, request).await?;
+        let answer = self.kernel().answer(tenant, request).await?;
         let stimulus = Stimulus::Answered {
             bookmark: bookmark.clone(),
             answer,

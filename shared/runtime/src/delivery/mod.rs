@@ -3,3 +3,17 @@
 pub(crate) mod dead_letters;
 pub(crate) mod deliver;
 pub(crate) mod parcel;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Delivery of messages and of what lies in the outbox.
+    pub Deliveries,
+    delivery
+);
+
+handle!(
+    /// Messages that cannot be delivered.
+    pub DeadLetters,
+    dead_letters
+);

@@ -5,9 +5,9 @@ use dormouse_store::outbox::row::OutboxKey;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;
+use crate::delivery::Deliveries;
 use crate::delivery::deliver::Delivered;
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
 use crate::work::timer::Timer;
@@ -37,21 +37,21 @@ impl Parcel {
     }
 }
 
-impl Runtime {
+impl Deliveries<'_> {
     /// Delivers a parcel and deletes its rows. What fails stays in the outbox for the sweep.
-    pub(crate) fn carry_out(&self, parcel: Parcel) -> BoxFuture<'static, ()> {
-        let runtime = self.clone();
+    pub(crate) fn carry_out(self, parcel: Parcel) -> BoxFuture<'static, ()> {
+        let runtime = self.0.clone();
         Box::pin(async move {
             for timer in &parcel.forget {
                 if let Err(cause) = runtime.ports().scheduler.forget(timer).await {
                     tracing::debug!(timer = timer.id(), cause = %cause, "a timer that nobody waits for stays");
                 }
             }
-            if parcel.messages.is_empty() || !runtime.hold(&parcel).await {
+            if parcel.messages.is_empty() || !runtime.delivery().hold(&parcel).await {
                 return;
             }
-            let left = runtime.send_all(parcel.messages).await;
-            if let Err(cause) = runtime.tidy(&parcel.keys, left.messages).await {
+            let left = runtime.delivery().send_all(parcel.messages).await;
+            if let Err(cause) = runtime.delivery().tidy(&parcel.keys, left.messages).await {
                 tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
             }
         })
@@ -59,14 +59,14 @@ impl Runtime {
 
     /// Sets timers that lie outside the table, beside each other. One that is refused is tried again by itself:
     /// a commit with many would else hardly ever get through at a busy scheduler.
-    pub(crate) async fn schedule_all(&self, timers: &[Timer]) -> Result<(), RuntimeError> {
+    pub(crate) async fn schedule_all(self, timers: &[Timer]) -> Result<(), RuntimeError> {
         let most = self.config().deliveries_parallel_max;
         let set = beside(timers, most, |timer| Box::pin(self.schedule(timer))).await;
         let set: Result<Vec<()>, _> = set.into_iter().collect();
         set.map(drop)
     }
 
-    async fn schedule(&self, timer: &Timer) -> Result<(), RuntimeError> {
+    async fn schedule(self, timer: &Timer) -> Result<(), RuntimeError> {
         let mut attempt = 1;
         loop {
             match self.ports().scheduler.schedule(timer).await {
@@ -80,7 +80,7 @@ impl Runtime {
     }
 
     /// Delivers messages beside each other; answers those that are left.
-    pub(crate) async fn send_all(&self, messages: Vec<Message>) -> Unsent {
+    pub(crate) async fn send_all(self, messages: Vec<Message>) -> Unsent {
         let count = messages.len();
         // Made one by one as there is room for them: a commit may have ten thousand effects.
         let most = self.config().deliveries_parallel_max;
@@ -99,15 +99,17 @@ impl Runtime {
     }
 
     /// Delivers a message, and answers it if it is left, and whether that counts as a failed attempt.
-    async fn send_or_keep(&self, message: Message) -> Option<(Message, bool)> {
+    async fn send_or_keep(self, message: Message) -> Option<(Message, bool)> {
         match self.send(&message).await {
             Ok(Delivered::Done) => None,
             Ok(Delivered::Later | Delivered::Paused) => Some((message, false)),
             Ok(Delivered::Missing) => Some((message, true)),
-            Ok(Delivered::Never(reason)) => match self.give_up(&message, reason).await {
-                Ok(()) => None,
-                Err(_) => Some((message, true)),
-            },
+            Ok(Delivered::Never(reason)) => {
+                match self.dead_letters().give_up(&message, reason).await {
+                    Ok(()) => None,
+                    Err(_) => Some((message, true)),
+                }
+            }
             Err(cause) => {
                 tracing::warn!(id = message.id, cause = %cause, "a delivery failed and is tried again later");
                 Some((message, true))
@@ -116,7 +118,7 @@ impl Runtime {
     }
 
     /// Sends a message on its way: to the queue where there is one and the message is work, else to its end.
-    async fn send(&self, message: &Message) -> Result<Delivered, RuntimeError> {
+    async fn send(self, message: &Message) -> Result<Delivered, RuntimeError> {
         match &self.ports().queue {
             Some(queue) if message.task.is_work() => {
                 queue.send(message, 0).await.map_err(RuntimeError::Queue)?;
@@ -128,7 +130,7 @@ impl Runtime {
 
     /// Says that the parcel is being delivered, where doing it twice at once would make a call twice. False:
     /// somebody else does it.
-    async fn hold(&self, parcel: &Parcel) -> bool {
+    async fn hold(self, parcel: &Parcel) -> bool {
         let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
         if self.ports().queue.is_some() || !parcel.messages.iter().any(is_call) {
             return true;
@@ -142,33 +144,34 @@ impl Runtime {
     }
 
     /// Holds a row for as long as a call may take.
-    async fn hold_row(&self, key: &OutboxKey) -> bool {
+    async fn hold_row(self, key: &OutboxKey) -> bool {
         // Where it cannot be held the call is made all the same: under the same key, which its receiver can tell.
         self.store()
-            .hold_outbox(key, self.now().0, self.call_hold_ms())
+            .outbox()
+            .hold(key, self.now().0, self.call_hold_ms())
             .await
             .unwrap_or(true)
     }
 
     /// How long a row is held for a call.
-    pub(crate) fn call_hold_ms(&self) -> i64 {
+    pub(crate) fn call_hold_ms(self) -> i64 {
         i64::try_from(self.config().call_ms).unwrap_or(i64::MAX) + 10_000
     }
 
-    pub(crate) async fn delete_rows(&self, keys: &[OutboxKey]) -> Result<(), RuntimeError> {
+    pub(crate) async fn delete_rows(self, keys: &[OutboxKey]) -> Result<(), RuntimeError> {
         for key in keys {
-            self.store().delete_outbox(key).await?;
+            self.store().outbox().delete(key).await?;
         }
         Ok(())
     }
 
     /// Deletes the rows of what was delivered; what is left stays in one of them.
-    async fn tidy(&self, keys: &[OutboxKey], left: Vec<Message>) -> Result<(), RuntimeError> {
+    async fn tidy(self, keys: &[OutboxKey], left: Vec<Message>) -> Result<(), RuntimeError> {
         match (keys, left.is_empty()) {
             (_, true) => self.delete_rows(keys).await?,
             ([key], false) => {
                 let left: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
-                self.store().keep_outbox(key, &left?, true).await?;
+                self.store().outbox().keep(key, &left?, true).await?;
             }
             // Which row has what is not known here, so all of it is delivered again.
             (_, false) => {}

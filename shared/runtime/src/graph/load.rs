@@ -10,12 +10,12 @@ use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion};
 use dormouse_store::instance::head::Summary;
 use serde_json::Value;
 
+use crate::graph::Graphs;
 use crate::graph::bindings::{Bindings, VersionKey, reference_key};
 use crate::graph::cache::{GraphKey, Published, Runnable};
 use crate::graph::resolve::Resolve;
 use crate::graph::version_extra::VersionExtra;
 use crate::port::DefinitionChanged;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How long a published version counts as loaded although it uses workflows that were not found, in ms.
@@ -38,16 +38,17 @@ pub(crate) fn read_definition(stored: &DefinitionVersion) -> Result<Definition, 
     })
 }
 
-impl Runtime {
+impl Graphs<'_> {
     /// A version of a definition that must be there, because an instance or a publication names it.
     pub(crate) async fn needed_definition(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
     ) -> Result<Arc<Definition>, RuntimeError> {
         let stored = self
             .store()
+            .definitions()
             .definition_version(tenant, definition_id, version)
             .await?;
         let stored = stored.ok_or_else(|| RuntimeError::VersionMissing {
@@ -59,7 +60,7 @@ impl Runtime {
 
     /// What an instance runs: its version with the workflows that it is pinned to. No read if this node has it.
     pub(crate) async fn runnable_of(
-        &self,
+        self,
         tenant: &Tenant,
         summary: &Summary,
         bindings: Bindings,
@@ -88,13 +89,18 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]: it could not be read; the next start reads it.
-    pub async fn reload(&self, changed: &DefinitionChanged) -> Result<bool, RuntimeError> {
+    pub async fn reload(self, changed: &DefinitionChanged) -> Result<bool, RuntimeError> {
         self.invalidate(changed);
         let Ok(tenant) = Tenant::new(&changed.tenant) else {
             return Ok(false);
         };
         let id = &changed.definition_id;
-        let Some(head) = self.store().definition_head(&tenant, id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(&tenant, id)
+            .await?
+        else {
             return Ok(false);
         };
         Ok(self.load_published(&tenant, head).await?.is_some())
@@ -102,7 +108,7 @@ impl Runtime {
 
     /// What a start of a published version runs, given the head that names it. `None`: nothing is published.
     pub(crate) async fn load_published(
-        &self,
+        self,
         tenant: &Tenant,
         head: DefinitionHead,
     ) -> Result<Option<Arc<Published>>, RuntimeError> {
@@ -153,7 +159,7 @@ impl Runtime {
 
     /// A version that is not the published one, ready for instances to name it. `None`: there is none.
     pub(crate) async fn load_version(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
@@ -184,7 +190,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn places(
-        &self,
+        self,
         tenant: &Tenant,
         definition: &Definition,
     ) -> Result<Vec<Place>, RuntimeError> {
@@ -202,7 +208,7 @@ impl Runtime {
 
     /// Compiles a definition with the workflows it uses: those in `bindings`, and others as `resolve` says.
     pub(crate) async fn compile(
-        &self,
+        self,
         tenant: &Tenant,
         definition: Arc<Definition>,
         bindings: Bindings,
@@ -214,7 +220,7 @@ impl Runtime {
 
     /// The same, and the workflows it uses.
     async fn compile_with(
-        &self,
+        self,
         tenant: &Tenant,
         definition: Arc<Definition>,
         mut bindings: Bindings,
@@ -263,7 +269,7 @@ impl Runtime {
 
     /// Compiles with what is at hand, and tells which references led nowhere.
     fn try_compile(
-        &self,
+        self,
         definition: &Definition,
         bindings: &Bindings,
         bodies: &Bodies,

@@ -6,3 +6,11 @@ pub(crate) mod load;
 pub(crate) mod pin;
 pub(crate) mod resolve;
 pub(crate) mod version_extra;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Definitions ready to run.
+    pub Graphs,
+    graphs
+);

@@ -7,9 +7,9 @@ use dormouse_engine::definition::name::type_key;
 use dormouse_engine::graph::Reference;
 use dormouse_store::Tenant;
 
+use crate::graph::Graphs;
 use crate::graph::bindings::VersionKey;
 use crate::graph::load::read_definition;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// What to do about references that are not bound yet.
@@ -23,17 +23,21 @@ pub(crate) enum Resolve {
     AndPin,
 }
 
-impl Runtime {
+impl Graphs<'_> {
     /// Finds a workflow as Elsa does: the version's id; then the definition by its id, or by the type's name, with
     /// the recorded version, the published one, the latest one.
     pub(crate) async fn resolve(
-        &self,
+        self,
         tenant: &Tenant,
         reference: &Reference,
         resolve: Resolve,
     ) -> Result<Option<(VersionKey, Arc<Definition>)>, RuntimeError> {
         if let Some(version_id) = reference.version_id.as_deref().filter(|id| !id.is_empty())
-            && let Some((id, version)) = self.store().find_version(tenant, version_id).await?
+            && let Some((id, version)) = self
+                .store()
+                .definitions()
+                .find_version(tenant, version_id)
+                .await?
             && let Some(found) = self.version_for(tenant, id, version, resolve).await?
         {
             return Ok(Some(found));
@@ -52,7 +56,12 @@ impl Runtime {
         if type_name.is_empty() {
             return Ok(None);
         }
-        for id in self.store().find_by_type_name(tenant, &type_name).await? {
+        for id in self
+            .store()
+            .definitions()
+            .find_by_type_name(tenant, &type_name)
+            .await?
+        {
             if let Some(found) = self
                 .version_of(tenant, &id, reference.version, resolve)
                 .await?
@@ -65,13 +74,18 @@ impl Runtime {
 
     /// The recorded version of a definition, or its published one, or its latest one.
     async fn version_of(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         recorded: Option<u32>,
         resolve: Resolve,
     ) -> Result<Option<(VersionKey, Arc<Definition>)>, RuntimeError> {
-        let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?
+        else {
             return Ok(None);
         };
         let published = head.published.as_ref().map(|info| info.version);
@@ -89,19 +103,24 @@ impl Runtime {
 
     /// A version, if it is there and not deleted.
     pub(crate) async fn version_for(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: String,
         version: u32,
         resolve: Resolve,
     ) -> Result<Option<(VersionKey, Arc<Definition>)>, RuntimeError> {
         let store = self.store();
-        let read = || store.definition_version(tenant, &definition_id, version);
+        let read = || {
+            store
+                .definitions()
+                .definition_version(tenant, &definition_id, version)
+        };
         let Some(mut stored) = read().await?.filter(|stored| !stored.hidden) else {
             return Ok(None);
         };
         if resolve == Resolve::AndPin && !stored.was_published && !stored.used {
             store
+                .definitions()
                 .mark_version_used(tenant, &definition_id, version)
                 .await?;
             // It may have changed until it was marked.

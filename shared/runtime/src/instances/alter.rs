@@ -6,9 +6,9 @@ use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
 use dormouse_store::instance::head::InstanceHead;
 
+use crate::instances::Instances;
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::wake::{Advanced, WakeRequest, outcome};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::report::BurstReport;
 
@@ -80,7 +80,7 @@ impl AlterOutcome {
     }
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// Changes an instance: all changes in their order, in one commit, or none. Another version of its definition comes
     /// before the others, and there may be one at most.
     ///
@@ -88,13 +88,13 @@ impl Runtime {
     ///
     /// As [`Self::resume`].
     pub async fn alter(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         changes: Vec<Change>,
     ) -> Result<AlterOutcome, RuntimeError> {
         if changes.iter().any(runs_on) {
-            self.refuse_while_paused()?;
+            self.pauses().refuse_while_paused()?;
         }
         let altered = self.alter_by(tenant, instance_id, changes, None).await?;
         Ok(altered.into())
@@ -102,7 +102,7 @@ impl Runtime {
 
     /// The same, once for each event.
     pub(crate) async fn alter_by(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         changes: Vec<Change>,
@@ -122,7 +122,7 @@ impl Runtime {
             migrates_to,
             ..WakeRequest::new(instance_id, Stimulus::Alter { changes })
         };
-        self.advance(tenant, request).await
+        self.kernel().advance(tenant, request).await
     }
 }
 

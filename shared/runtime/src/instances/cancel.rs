@@ -3,13 +3,13 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::instances::Instances;
 use crate::instances::alter::AlterOutcome;
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::wake::{WakeRequest, outcome};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Instances<'_> {
     /// Cancels an instance; its children are cancelled after it. One that has ended stays as it is:
     /// [`ResumeOutcome::Ended`].
     ///
@@ -17,14 +17,14 @@ impl Runtime {
     ///
     /// As [`Self::resume`].
     pub async fn cancel(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
         // A step that runs scripts right now would keep it waiting.
         self.running().cut(tenant, instance_id);
         let request = WakeRequest::new(instance_id, Stimulus::Cancel);
-        Ok(outcome(self.advance(tenant, request).await?))
+        Ok(outcome(self.kernel().advance(tenant, request).await?))
     }
 
     /// Cancels every execution of an activity of an instance. None runs: [`AlterOutcome::NotPossible`].
@@ -33,16 +33,16 @@ impl Runtime {
     ///
     /// As [`Self::resume`].
     pub async fn cancel_activity(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         activity_id: &str,
     ) -> Result<AlterOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let stimulus = Stimulus::CancelActivity {
             activity_id: activity_id.to_owned(),
         };
         let request = WakeRequest::new(instance_id, stimulus);
-        Ok(self.advance(tenant, request).await?.into())
+        Ok(self.kernel().advance(tenant, request).await?.into())
     }
 }

@@ -3,11 +3,11 @@
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
+use crate::instances::Instances;
 use crate::instances::resume::{ResumeOutcome, ResumeRequest};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Instances<'_> {
     /// Completes a task with its result. A task id that leads nowhere is [`ResumeOutcome::NotFound`]; a second
     /// completion is [`ResumeOutcome::BookmarkGone`] or [`ResumeOutcome::Ended`].
     ///
@@ -15,7 +15,7 @@ impl Runtime {
     ///
     /// As [`Self::resume`].
     pub async fn complete_task(
-        &self,
+        self,
         tenant: &Tenant,
         task_id: &str,
         result: Value,

@@ -4,8 +4,8 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::clean::Deleted;
 
 use crate::delivery::parcel::Parcel;
+use crate::instances::Instances;
 use crate::instances::resume::ResumeOutcome;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
 
@@ -20,15 +20,15 @@ pub enum DeleteOutcome {
     NotFound,
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// Deletes an instance with all it left. One that runs is cancelled first, with its children; one that somebody
     /// works on is deleted all the same, and their work counts for nothing.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn delete_instance(
-        &self,
+    pub async fn delete(
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<DeleteOutcome, RuntimeError> {
@@ -45,7 +45,7 @@ impl Runtime {
             ) => {}
             // Whoever works on it will not be able to commit, so its children are ours to cancel.
             Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => {
-                if let Some(found) = self.instance(tenant, instance_id).await? {
+                if let Some(found) = self.query().instance(tenant, instance_id).await? {
                     children = found.instance.child_ids();
                 }
             }
@@ -73,7 +73,8 @@ impl Runtime {
         let now = self.now();
         let deleted = self
             .store()
-            .delete_instance(tenant, instance_id, now.0, &effects?)
+            .instances()
+            .delete(tenant, instance_id, now.0, &effects?)
             .await?;
         Ok(match deleted {
             Deleted::Already => DeleteOutcome::Already,

@@ -3,9 +3,9 @@
 use dormouse_store::Tenant;
 
 use crate::delivery::parcel::Parcel;
+use crate::instances::Instances;
 use crate::instances::start::{Located, StartRequest};
 use crate::kernel::create::instance_id;
-use crate::runtime::Runtime;
 use crate::runtime::config::Delivery;
 use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
@@ -23,22 +23,22 @@ pub enum DispatchOutcome {
     NotFound,
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// Promises to start an instance. When it returns, the promise outlives this process.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn dispatch(
-        &self,
+        self,
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<DispatchOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         if !self.is_there(tenant, &request.definition).await? {
             return Ok(DispatchOutcome::NotFound);
         }
-        let (instance, _) = instance_id(self, tenant, &request);
+        let (instance, _) = instance_id(&self, tenant, &request);
         let instance_id = instance.to_string();
         let task = Task::Start {
             instance,
@@ -59,7 +59,7 @@ impl Runtime {
     }
 
     async fn is_there(
-        &self,
+        self,
         tenant: &Tenant,
         handle: &DefinitionHandle,
     ) -> Result<bool, RuntimeError> {
@@ -68,6 +68,7 @@ impl Runtime {
             Located::Version(..) => true,
             Located::InForce(id) => self
                 .store()
+                .definitions()
                 .definition_head(tenant, &id)
                 .await?
                 .is_some_and(|head| head.published.is_some()),
@@ -75,14 +76,14 @@ impl Runtime {
     }
 
     /// Promises to do what a message says: it lies in a queue or in the outbox when this returns.
-    pub(crate) async fn accept(&self, message: Message) -> Result<(), RuntimeError> {
+    pub(crate) async fn accept(self, message: Message) -> Result<(), RuntimeError> {
         let parcel = self.accept_parcel(message).await?;
         self.post(parcel).await;
         Ok(())
     }
 
     /// The same, but the caller carries it out. An empty parcel: a queue has it.
-    pub(crate) async fn accept_parcel(&self, message: Message) -> Result<Parcel, RuntimeError> {
+    pub(crate) async fn accept_parcel(self, message: Message) -> Result<Parcel, RuntimeError> {
         if let Some(queue) = self
             .ports()
             .queue
@@ -96,7 +97,7 @@ impl Runtime {
     }
 
     /// The same in the outbox, where a queue would deliver what the caller is about to do anyway.
-    pub(crate) async fn accept_in_outbox(&self, message: Message) -> Result<Parcel, RuntimeError> {
+    pub(crate) async fn accept_in_outbox(self, message: Message) -> Result<Parcel, RuntimeError> {
         let effects = [message.effect()?];
         let (tenant, now) = (message.tenant.clone(), self.now());
         let mut attempt = 1;
@@ -104,7 +105,8 @@ impl Runtime {
             // Put twice it is delivered twice, which changes nothing.
             match self
                 .store()
-                .put_outbox(&tenant, &message.id, now.0, &effects)
+                .outbox()
+                .put(&tenant, &message.id, now.0, &effects)
                 .await
             {
                 Err(error) if error.is_busy() || error.is_unknown() => {
@@ -124,11 +126,11 @@ impl Runtime {
     }
 
     /// Carries a parcel out beside the caller, or before it returns where nothing runs after that.
-    pub(crate) async fn post(&self, parcel: Parcel) {
+    pub(crate) async fn post(self, parcel: Parcel) {
         if parcel.is_empty() {
             return;
         }
-        let work = self.carry_out(parcel);
+        let work = self.delivery().carry_out(parcel);
         match self.config().delivery {
             Delivery::Background => self.ports().background.spawn(work),
             Delivery::Inline => work.await,

@@ -19,11 +19,11 @@ use dormouse_store::instance::predecessor::{Predecessor, Vacancy};
 
 use crate::graph::cache::Runnable;
 use crate::graph::pin::Pin;
+use crate::instances::Instances;
 use crate::json_digest::json_digest;
 use crate::kernel::advance::is_cut_off;
 use crate::kernel::burst::{Burst, Cause, Composed};
 use crate::kernel::create::claim;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
 
@@ -97,24 +97,28 @@ pub enum ImportOutcome {
     },
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// An instance as it was after its last commit, if it is of no more than so many bytes.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn export_instance(
-        &self,
+    pub async fn export(
+        self,
         tenant: &Tenant,
         instance_id: &str,
         bytes_max: usize,
     ) -> Result<Exported, RuntimeError> {
         let store = self.store();
-        let Some((head, state)) = store.instance_with_state(tenant, instance_id).await? else {
+        let Some((head, state)) = store
+            .instances()
+            .instance_with_state(tenant, instance_id)
+            .await?
+        else {
             return Ok(Exported::NotFound);
         };
         let (id, version) = (&head.summary.definition_id, head.summary.definition_version);
-        let definition = self.needed_definition(tenant, id, version).await?;
+        let definition = self.graphs().needed_definition(tenant, id, version).await?;
         let mut bytes = state.len();
         let mut blocks = Vec::new();
         let mut next = Some(0);
@@ -123,6 +127,7 @@ impl Runtime {
                 return Ok(Exported::TooLarge);
             }
             let page = store
+                .instances()
                 .journal(tenant, instance_id, from, BLOCKS_A_PAGE)
                 .await?;
             let Some(page) = page else {
@@ -154,7 +159,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn check_import(
-        &self,
+        self,
         tenant: &Tenant,
         file: &InstanceFile,
     ) -> Result<Option<ImportOutcome>, RuntimeError> {
@@ -167,8 +172,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]. The same call again tells [`ImportOutcome::Exists`] if it happened.
-    pub async fn import_instance(
-        &self,
+    pub async fn import(
+        self,
         tenant: &Tenant,
         file: &InstanceFile,
     ) -> Result<ImportOutcome, RuntimeError> {
@@ -194,8 +199,8 @@ impl Runtime {
             claims: &claims,
             predecessor,
         };
-        let mut burst = Burst::new(self, tenant, runnable, false, 0);
-        burst.loaded = Some(Box::new(self.store().blank(tenant, &new)?));
+        let mut burst = Burst::new(&self, tenant, runnable, false, 0);
+        burst.loaded = Some(Box::new(self.store().instances().blank(tenant, &new)?));
         let transition = back(instance);
         let mut composed = burst.compose(&transition, &Cause::default())?;
         let goes_on = is_cut_off(&transition.instance).then(|| {
@@ -230,7 +235,7 @@ impl Runtime {
 
     /// Reads a file and looks whether it fits in here.
     async fn arrival(
-        &self,
+        self,
         tenant: &Tenant,
         file: &InstanceFile,
     ) -> Result<Result<Arrival, ImportOutcome>, RuntimeError> {
@@ -247,7 +252,9 @@ impl Runtime {
             definition_version: file.definition_version,
             ..Summary::default()
         };
-        let loaded = self.runnable_of(tenant, &summary, pin.bindings.clone());
+        let loaded = self
+            .graphs()
+            .runnable_of(tenant, &summary, pin.bindings.clone());
         let runnable = match loaded.await {
             Ok(runnable) => runnable,
             Err(RuntimeError::VersionMissing {
@@ -268,7 +275,12 @@ impl Runtime {
             Ok(instance) => instance,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let predecessor = match self.store().vacancy(tenant, &file.instance_id).await? {
+        let predecessor = match self
+            .store()
+            .commits()
+            .vacancy(tenant, &file.instance_id)
+            .await?
+        {
             Vacancy::Free(predecessor) => Predecessor {
                 commit: predecessor.commit.max(file.commit),
                 ..predecessor

@@ -9,3 +9,11 @@ pub(crate) mod file;
 pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod start;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// What is done to instances.
+    pub Instances,
+    instances
+);

@@ -8,9 +8,9 @@ use dormouse_store::instance::head::InstanceHead;
 use dormouse_store::instance::stamp::Stamp;
 use serde_json::{Map, Value};
 
+use crate::instances::Instances;
 use crate::kernel::target::Target;
 use crate::kernel::wake::{WakeRequest, outcome};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::report::BurstReport;
 
@@ -81,7 +81,7 @@ pub enum ResumeOutcome {
     NotFound,
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// Resumes an instance and runs it until it waits or ends.
     ///
     /// # Errors
@@ -89,11 +89,11 @@ impl Runtime {
     /// [`RuntimeError::InProgress`] if somebody works on it for longer than there is to wait; else
     /// [`RuntimeError`].
     pub async fn resume(
-        &self,
+        self,
         tenant: &Tenant,
         request: ResumeRequest,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let stimulus = match &request.bookmark_id {
             Some(bookmark) => Stimulus::Resume {
                 bookmark: bookmark.as_str().into(),
@@ -114,6 +114,6 @@ impl Runtime {
             has_http_request: request.has_http_request,
             ..WakeRequest::to(request.instance_id, target)
         };
-        Ok(outcome(self.advance(tenant, request).await?))
+        Ok(outcome(self.kernel().advance(tenant, request).await?))
     }
 }

@@ -3,12 +3,12 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::instances::Instances;
 use crate::instances::alter::AlterOutcome;
 use crate::kernel::wake::WakeRequest;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
-impl Runtime {
+impl Instances<'_> {
     /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is
     /// finished or cancelled stays so: [`AlterOutcome::Ended`]. Nothing has failed: [`AlterOutcome::NotPossible`].
     ///
@@ -16,16 +16,16 @@ impl Runtime {
     ///
     /// As [`Self::resume`].
     pub async fn retry(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         activity_ids: Vec<String>,
     ) -> Result<AlterOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let request = WakeRequest {
             reopens: true,
             ..WakeRequest::new(instance_id, Stimulus::Retry { activity_ids })
         };
-        Ok(self.advance(tenant, request).await?.into())
+        Ok(self.kernel().advance(tenant, request).await?.into())
     }
 }

@@ -6,8 +6,8 @@ use dormouse_store::instance::head::InstanceHead;
 use futures_util::future::join;
 use serde_json::{Map, Value};
 
+use crate::instances::Instances;
 use crate::kernel::create::{Beginning, First};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::{DefinitionHandle, VersionOptions};
 use crate::work::report::BurstReport;
@@ -107,7 +107,7 @@ impl Begun {
     }
 }
 
-impl Runtime {
+impl Instances<'_> {
     /// Starts an instance and runs it until it waits or ends.
     ///
     /// One write and one consistent read of the definition's head: the burst runs on the cached version while the
@@ -117,11 +117,11 @@ impl Runtime {
     ///
     /// [`RuntimeError`]. After one that is unknown, the same call with the same instance id or key settles it.
     pub async fn start(
-        &self,
+        self,
         tenant: &Tenant,
         request: StartRequest,
     ) -> Result<StartOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         Ok(self
             .begin(tenant, request, Beginning::default())
             .await?
@@ -129,7 +129,7 @@ impl Runtime {
     }
 
     pub(crate) async fn begin(
-        &self,
+        self,
         tenant: &Tenant,
         request: StartRequest,
         beginning: Beginning,
@@ -149,7 +149,7 @@ impl Runtime {
 
     /// Starts the published version.
     async fn begin_in_force(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         request: &StartRequest,
@@ -161,13 +161,16 @@ impl Runtime {
                 .incomplete_until
                 .is_none_or(|until| self.now() < until)
         });
-        let read = self.store().definition_head(tenant, definition_id);
+        let read = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id);
         // The first step runs while the head is on its way. What it made is dropped if the head says otherwise.
         let first = async {
             match &known {
                 Some(known) => {
                     let runnable = known.runnable.clone();
-                    let first = First::step(self, tenant, runnable, request, beginning);
+                    let first = First::step(&self, tenant, runnable, request, beginning);
                     Some(first.await)
                 }
                 None => None,
@@ -188,36 +191,39 @@ impl Runtime {
         });
         let first = match first {
             Some(first) if is_current => first?,
-            _ => match self.load_published(tenant, head).await? {
+            _ => match self.graphs().load_published(tenant, head).await? {
                 None => return Ok(Begun::Outcome(StartOutcome::NotFound)),
                 Some(loaded) => {
                     let runnable = loaded.runnable.clone();
-                    First::step(self, tenant, runnable, request, beginning).await?
+                    First::step(&self, tenant, runnable, request, beginning).await?
                 }
             },
         };
-        self.create(first).await
+        self.kernel().create(first).await
     }
 
     /// Starts a version by its number, published or not.
     async fn begin_version(
-        &self,
+        self,
         tenant: &Tenant,
         (definition_id, version): (&str, u32),
         request: &StartRequest,
         beginning: &Beginning,
     ) -> Result<Begun, RuntimeError> {
-        let found = self.load_version(tenant, definition_id, version).await?;
+        let found = self
+            .graphs()
+            .load_version(tenant, definition_id, version)
+            .await?;
         let Some(runnable) = found else {
             return Ok(Begun::Outcome(StartOutcome::NotFound));
         };
-        let first = First::step(self, tenant, runnable, request, beginning);
-        self.create(first.await?).await
+        let first = First::step(&self, tenant, runnable, request, beginning);
+        self.kernel().create(first.await?).await
     }
 
     /// Which version a handle means.
     pub(crate) async fn locate(
-        &self,
+        self,
         tenant: &Tenant,
         handle: &DefinitionHandle,
     ) -> Result<Located, RuntimeError> {
@@ -229,13 +235,18 @@ impl Runtime {
                 (id.clone(), *version)
             }
             DefinitionHandle::Version { id } => {
-                match self.store().find_version(tenant, id).await? {
+                match self.store().definitions().find_version(tenant, id).await? {
                     Some((definition_id, n)) => (definition_id, VersionOptions::Number(n)),
                     None => return Ok(Located::NotFound),
                 }
             }
         };
-        let Some(head) = self.store().definition_head(tenant, &definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, &definition_id)
+            .await?
+        else {
             return Ok(Located::NotFound);
         };
         Ok(match wanted.pick(&head) {

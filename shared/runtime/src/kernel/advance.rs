@@ -19,11 +19,11 @@ use futures_util::future::{BoxFuture, Either, select};
 
 use crate::graph::pin::Pin;
 use crate::instances::resume::ResumeOutcome;
+use crate::kernel::Kernel;
 use crate::kernel::burst::{Burst, Later, Since};
 use crate::kernel::inbox::{Answered, Reply, Seats, Waiter};
 use crate::kernel::wake::{Advanced, WakeRequest};
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How often a first commit that somebody else got ahead of is tried anew.
@@ -35,9 +35,9 @@ const COMBINED_MAX: usize = 500;
 /// Answers to the first requests of a batch; the others have not had their turn.
 pub(crate) type Answers = Vec<Advanced>;
 
-impl Runtime {
+impl<'k> Kernel<'k> {
     /// Wakes an instance and runs it until it waits or ends.
-    pub(crate) async fn advance(&self, tenant: &Tenant, request: WakeRequest) -> Answered {
+    pub(crate) async fn advance(self, tenant: &Tenant, request: WakeRequest) -> Answered {
         let id = request.instance_id.clone();
         let mut answers = self.advance_all(tenant, &id, vec![request]).await;
         answers
@@ -47,7 +47,7 @@ impl Runtime {
 
     /// Wakes an instance by several requests at once; answers each in its place.
     pub(crate) async fn advance_all(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         requests: Vec<WakeRequest>,
@@ -66,7 +66,7 @@ impl Runtime {
     }
 
     async fn answer_at(
-        &self,
+        self,
         key: &(Tenant, String),
         seats: &mut Seats<'_>,
         n: usize,
@@ -112,11 +112,7 @@ impl Runtime {
     }
 
     /// Says that a request waited in vain for others of this process.
-    fn kept_waiting(
-        &self,
-        (tenant, instance): &(Tenant, String),
-        asked: Timestamp,
-    ) -> RuntimeError {
+    fn kept_waiting(self, (tenant, instance): &(Tenant, String), asked: Timestamp) -> RuntimeError {
         let wait_ms = self.now().0 - asked.0;
         self.record(Metric::LeaseContended, 1);
         self.record(Metric::LeaseFailed, 1);
@@ -128,7 +124,10 @@ impl Runtime {
     }
 
     /// Works on an instance until the caller's own requests are answered.
-    fn work<'a>(&'a self, key: &'a (Tenant, String), seats: &'a Seats<'_>) -> BoxFuture<'a, ()> {
+    fn work<'a>(self, key: &'a (Tenant, String), seats: &'a Seats<'_>) -> BoxFuture<'a, ()>
+    where
+        'k: 'a,
+    {
         Box::pin(async move {
             let turn = self.inboxes().turn(key, seats);
             let mut later = Later::new();
@@ -158,7 +157,7 @@ impl Runtime {
 
     /// Applies requests to an instance in one burst.
     async fn advance_batch(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         batch: &[Waiter],
@@ -208,7 +207,7 @@ impl Runtime {
     /// What those get who come to an instance that has ended: one whose event it took before must be told so, for it
     /// may be the very event that it ended with. And a retry that opens it again may be about to commit.
     async fn ended(
-        &self,
+        self,
         tenant: &Tenant,
         head: &InstanceHead,
         batch: &[Waiter],
@@ -217,7 +216,7 @@ impl Runtime {
         let (mut answers, mut judged) = (Vec::new(), BTreeMap::new());
         for Waiter { request, .. } in batch {
             let has_seen = match &request.event_id {
-                Some(event) => self.store().has_seen(tenant, id, event).await?,
+                Some(event) => self.store().instances().has_seen(tenant, id, event).await?,
                 None => false,
             };
             answers.push(Advanced::Outcome(if has_seen {
@@ -236,7 +235,7 @@ impl Runtime {
 
     /// `None`: somebody else was first, and nothing was committed.
     async fn advance_with(
-        &self,
+        self,
         tenant: &Tenant,
         batch: &[Waiter],
         (mut loaded, since): (Box<Loaded>, Since),
@@ -249,7 +248,7 @@ impl Runtime {
             Ok(burst) => burst,
             Err(error) => {
                 // The error at hand says more than one about giving back; the lease runs out anyway.
-                let _ = self.store().release(&mut loaded).await;
+                let _ = self.store().leases().release(&mut loaded).await;
                 return Err(error);
             }
         };
@@ -286,7 +285,7 @@ impl Runtime {
 
     /// What requests for an instance that is not there come to: what its first commit prepared may be before it.
     async fn to_nothing(
-        &self,
+        self,
         key: (&Tenant, &str),
         batch: &[Waiter],
         nothing: &ResumeOutcome,
@@ -306,7 +305,7 @@ impl Runtime {
     /// Whether what a request was prepared with is a commit after this one that may still happen, or has happened since
     /// the look.
     async fn is_ahead(
-        &self,
+        self,
         (tenant, instance_id): (&Tenant, &str),
         (request, commit): (&WakeRequest, u64),
         judged: &mut BTreeMap<Stamp, bool>,
@@ -321,7 +320,12 @@ impl Runtime {
             Verdict::Undecided => true,
             Verdict::Lost => false,
             // Since the look, or before the instance was deleted.
-            Verdict::Committed => self.store().instance(tenant, instance_id).await?.is_some(),
+            Verdict::Committed => self
+                .store()
+                .instances()
+                .get(tenant, instance_id)
+                .await?
+                .is_some(),
         };
         judged.insert(*stamp, is_ahead);
         Ok(is_ahead)
@@ -330,34 +334,41 @@ impl Runtime {
     /// Judges a stamp. One that is undecided and older than any burst is fenced first, so that whatever it prepared may
     /// be dropped.
     pub(crate) async fn settled(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         stamp: &Stamp,
     ) -> Result<Verdict, RuntimeError> {
         let store = self.store();
-        let verdict = store.judge(tenant, instance_id, stamp).await?;
+        let verdict = store.commits().judge(tenant, instance_id, stamp).await?;
         let now = self.now().0;
         let is_old = now.saturating_sub(stamp.at_ms) > self.config().undecided_ms_max;
         if verdict == Verdict::Undecided && is_old {
-            return Ok(store.fence(tenant, instance_id, stamp, now).await?);
+            return Ok(store
+                .commits()
+                .fence(tenant, instance_id, stamp, now)
+                .await?);
         }
         Ok(verdict)
     }
 
     async fn burst_of<'a>(
-        &'a self,
+        self,
         tenant: &'a Tenant,
         request: &WakeRequest,
         loaded: &Loaded,
-    ) -> Result<Burst<'a>, RuntimeError> {
+    ) -> Result<Burst<'a>, RuntimeError>
+    where
+        'k: 'a,
+    {
         let head = loaded.head();
         let pin = Pin::decode(&head.pinned)?;
         let runnable = self
+            .graphs()
             .runnable_of(tenant, &head.summary, pin.bindings)
             .await?;
         let mut burst = Burst::new(
-            self,
+            self.0,
             tenant,
             runnable,
             request.has_http_request,

@@ -130,7 +130,8 @@ impl Burst<'_> {
         let store = self.runtime.store();
         let head = || Box::new(loaded.head().clone());
         if let Some(event) = &request.event_id
-            && (before.events.contains(event) || store.has_seen_loaded(loaded, event).await?)
+            && (before.events.contains(event)
+                || store.leases().has_seen_loaded(loaded, event).await?)
         {
             return Ok(Err(ResumeOutcome::Seen(head())));
         }
@@ -152,9 +153,10 @@ impl Burst<'_> {
             return Ok(*is_ahead);
         }
         let (loaded, runtime) = (self.loaded()?, self.runtime);
-        let verdict = runtime.store().judge_loaded(loaded, stamp).await?;
+        let verdict = runtime.store().leases().judge_loaded(loaded, stamp).await?;
         let is_ahead = verdict == Verdict::Undecided
             && runtime
+                .kernel()
                 .settled(self.tenant, loaded.instance_id(), stamp)
                 .await?
                 != Verdict::Lost;

@@ -13,6 +13,7 @@ use dormouse_store::instance::uniqueness::Claim;
 use crate::derived_id::derived_id;
 use crate::graph::cache::Runnable;
 use crate::instances::start::{Begun, StartOutcome, StartRequest};
+use crate::kernel::Kernel;
 use crate::kernel::burst::{Burst, Cause, is_too_large, too_large};
 use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
@@ -97,7 +98,11 @@ impl<'a> First<'a> {
             claims: &self.claims,
             predecessor: self.predecessor,
         };
-        let blank = burst.runtime.store().blank(burst.tenant, &new)?;
+        let blank = burst
+            .runtime
+            .store()
+            .instances()
+            .blank(burst.tenant, &new)?;
         burst.loaded = Some(Box::new(blank));
         let composed = burst.compose(&self.transition, &self.cause)?;
         let (committed, composed) = burst.write(composed).await?;
@@ -172,9 +177,9 @@ pub(crate) fn claim(runnable: &Runnable, correlation_id: Option<&str>) -> Option
     }
 }
 
-impl Runtime {
+impl Kernel<'_> {
     /// Creates the instance with its first commit, and goes on.
-    pub(crate) async fn create(&self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
+    pub(crate) async fn create(self, mut first: First<'_>) -> Result<Begun, RuntimeError> {
         let owner = self.owner();
         let id = first.transition.instance.id.clone();
         first.transition = match first.burst.settle_questions(first.transition).await {

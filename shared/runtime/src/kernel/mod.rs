@@ -7,3 +7,11 @@ pub(crate) mod create;
 pub(crate) mod inbox;
 pub(crate) mod target;
 pub(crate) mod wake;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Work on one instance: load, step, commit, hand over the effects.
+    pub(crate) Kernel,
+    kernel
+);

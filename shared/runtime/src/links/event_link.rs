@@ -12,8 +12,8 @@ use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
 use dormouse_store::item::versioned::Versioned;
 use serde::{Deserialize, Serialize};
 
+use crate::links::Links;
 use crate::links::resume_link::{EXPIRES_IN_MS_MAX, LinkAnswered};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::stimuli::publish_event::EventRequest;
 
@@ -66,16 +66,16 @@ impl EventLinks for TenantLinks<'_> {
     }
 }
 
-impl Runtime {
+impl<'k> Links<'k> {
     /// From now on scripts can make event links that begin with `base_url`. Reads the deployment's key, and makes it
     /// if there is none. Every node of a deployment is to call it, or none.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn allow_event_links(&self, base_url: &str) -> Result<(), RuntimeError> {
+    pub async fn allow_event_links(self, base_url: &str) -> Result<(), RuntimeError> {
         let made = self.new_secret().bytes().to_vec();
-        let key = self.store().link_key(made.into()).await?;
+        let key = self.store().links().link_key(made.into()).await?;
         self.set_event_link_key(EventLinkKey {
             base_url: base_url.trim_end_matches('/').to_owned(),
             key: key.to_vec(),
@@ -84,8 +84,11 @@ impl Runtime {
     }
 
     /// What a step of a tenant makes links with.
-    pub(crate) fn event_links<'a>(&'a self, tenant: &'a Tenant) -> Option<TenantLinks<'a>> {
-        let key = self.event_link_key()?;
+    pub(crate) fn event_links<'a>(self, tenant: &'a Tenant) -> Option<TenantLinks<'a>>
+    where
+        'k: 'a,
+    {
+        let key = self.0.event_link_key()?;
         let now = self.now();
         Some(TenantLinks { key, tenant, now })
     }
@@ -95,19 +98,28 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn event_link(&self, token: &str) -> Result<Option<Link>, RuntimeError> {
+    pub async fn event_link(self, token: &str) -> Result<Option<Link>, RuntimeError> {
         Ok(self.read_event_link(token).await?.map(|(link, _)| link))
     }
 
-    async fn read_event_link(&self, token: &str) -> Result<Option<(Link, Content)>, RuntimeError> {
+    async fn read_event_link(self, token: &str) -> Result<Option<(Link, Content)>, RuntimeError> {
         let Some(content) = self.event_link_content(token) else {
             return Ok(None);
         };
         let tenant = Tenant::new(&content.tenant)?;
-        if let Some(stored) = self.store().link(&sha256_hex(token.as_bytes())).await? {
+        if let Some(stored) = self
+            .store()
+            .links()
+            .link(&sha256_hex(token.as_bytes()))
+            .await?
+        {
             return Ok(Some((stored.value, content)));
         }
-        let head = self.store().instance(&tenant, &content.instance_id).await?;
+        let head = self
+            .store()
+            .instances()
+            .get(&tenant, &content.instance_id)
+            .await?;
         let link = Link {
             tenant: content.tenant.clone(),
             instance_id: content.instance_id.clone(),
@@ -119,7 +131,7 @@ impl Runtime {
         Ok(is_live.then_some((link, content)))
     }
 
-    fn event_link_content(&self, token: &str) -> Option<Content> {
+    fn event_link_content(self, token: &str) -> Option<Content> {
         let sealed = token.strip_prefix(PREFIX)?;
         let text = mac::open(&self.event_link_key()?.key, PURPOSE, sealed)?;
         let content: Content = serde_json::from_str(&text).ok()?;
@@ -131,14 +143,14 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]: the same call again carries it out.
-    pub async fn follow_event_link(&self, token: &str) -> Result<LinkAnswered, RuntimeError> {
+    pub async fn follow_event_link(self, token: &str) -> Result<LinkAnswered, RuntimeError> {
         let Some((mut link, content)) = self.read_event_link(token).await? else {
             return Ok(LinkAnswered::NotFound);
         };
         if link.state == LinkState::Done {
             return Ok(LinkAnswered::Recorded(Box::new(link)));
         }
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let digest = sha256_hex(token.as_bytes());
         if link.answer.is_none() {
             link.answer = Some(LinkAnswer {
@@ -147,6 +159,7 @@ impl Runtime {
             });
             // If somebody else was first, his is the time that counts.
             self.store()
+                .links()
                 .put_link(&digest, &Versioned::new(link.clone()))
                 .await?;
         }
@@ -157,13 +170,14 @@ impl Runtime {
             waits: true,
             ..EventRequest::default()
         };
-        self.publish_event(&Tenant::new(&content.tenant)?, event)
+        self.stimuli()
+            .publish_event(&Tenant::new(&content.tenant)?, event)
             .await?;
-        let Some(mut stored) = self.store().link(&digest).await? else {
+        let Some(mut stored) = self.store().links().link(&digest).await? else {
             return Ok(LinkAnswered::NotFound);
         };
         stored.value.state = LinkState::Done;
-        self.store().put_link(&digest, &stored).await?;
+        self.store().links().put_link(&digest, &stored).await?;
         Ok(LinkAnswered::Recorded(Box::new(stored.value)))
     }
 }

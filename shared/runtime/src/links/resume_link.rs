@@ -14,8 +14,8 @@ use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value};
 
 use crate::instances::resume::{ResumeOutcome, ResumeRequest};
+use crate::links::Links;
 use crate::links::link_form::{BadAnswer, BadLink, LinkForm};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How long a link leads anywhere unless its maker says otherwise, in ms: 7 days.
@@ -66,9 +66,9 @@ pub enum LinkAnswered {
     NotFound,
 }
 
-impl Runtime {
+impl Links<'_> {
     /// A secret of the clock's randomness.
-    pub(crate) fn new_secret(&self) -> Secret {
+    pub(crate) fn new_secret(self) -> Secret {
         let clock = &self.ports().clock;
         Secret::new([(); 4].map(|()| clock.random()))
     }
@@ -78,8 +78,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn make_link(
-        &self,
+    pub async fn make(
+        self,
         tenant: &Tenant,
         request: LinkRequest,
     ) -> Result<LinkMade, RuntimeError> {
@@ -90,7 +90,7 @@ impl Runtime {
         if let Err(bad) = request.form.check() {
             return Ok(LinkMade::Bad(bad));
         }
-        let Some(found) = self.instance(tenant, &request.instance_id).await? else {
+        let Some(found) = self.query().instance(tenant, &request.instance_id).await? else {
             return Ok(LinkMade::NotFound);
         };
         let open = found.instance.bookmarks.iter().filter(|b| match b.wait {
@@ -111,6 +111,7 @@ impl Runtime {
         });
         let secret = self.new_secret();
         self.store()
+            .links()
             .put_link(&secret.digest(), &Versioned::new(link))
             .await?;
         Ok(LinkMade::Made { secret, expires })
@@ -121,7 +122,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn link(&self, secret: &Secret) -> Result<Option<Link>, RuntimeError> {
+    pub async fn link(self, secret: &Secret) -> Result<Option<Link>, RuntimeError> {
         let Some(link) = self.live_link(secret).await? else {
             return Ok(None);
         };
@@ -130,15 +131,19 @@ impl Runtime {
             return Ok(Some(link));
         }
         let tenant = link.tenant()?;
-        let head = self.store().instance(&tenant, &link.instance_id).await?;
+        let head = self
+            .store()
+            .instances()
+            .get(&tenant, &link.instance_id)
+            .await?;
         let is_open = head.is_some_and(|head| {
             !head.summary.ended && head.bookmarks.contains_key(&link.bookmark_id)
         });
         Ok(is_open.then_some(link))
     }
 
-    async fn live_link(&self, secret: &Secret) -> Result<Option<Versioned<Link>>, RuntimeError> {
-        let found = self.store().link(&secret.digest()).await?;
+    async fn live_link(self, secret: &Secret) -> Result<Option<Versioned<Link>>, RuntimeError> {
+        let found = self.store().links().link(&secret.digest()).await?;
         let now = self.now();
         Ok(found
             .filter(|link| link.value.expires_ms > now.0 && link.value.state != LinkState::Void))
@@ -149,8 +154,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError::InProgress`] and its like: the answer is kept, and the same call again carries it out.
-    pub async fn answer_link(
-        &self,
+    pub async fn answer(
+        self,
         secret: &Secret,
         outcome: Option<&str>,
         values: &Map<String, Value>,
@@ -161,7 +166,7 @@ impl Runtime {
         if link.value.state == LinkState::Done {
             return Ok(LinkAnswered::Recorded(Box::new(link.value)));
         }
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         if link.value.answer.is_none() {
             if self.link(secret).await?.is_none() {
                 return Ok(LinkAnswered::NotFound);
@@ -177,7 +182,10 @@ impl Runtime {
                 outcome: outcome.map(str::to_owned),
                 input: input.into(),
             });
-            self.store().put_link(&secret.digest(), &link).await?;
+            self.store()
+                .links()
+                .put_link(&secret.digest(), &link)
+                .await?;
             // Whoever was first: the first answer is carried out.
             match self.live_link(secret).await? {
                 Some(stored) => link = stored,
@@ -188,7 +196,7 @@ impl Runtime {
     }
 
     async fn resume_with(
-        &self,
+        self,
         secret: &Secret,
         mut link: Versioned<Link>,
     ) -> Result<LinkAnswered, RuntimeError> {
@@ -201,14 +209,17 @@ impl Runtime {
             event_id: Some(event.clone()),
             ..ResumeRequest::bookmark(&link.value.instance_id, &link.value.bookmark_id, input)
         };
-        let is_ours = match self.resume(&tenant, resume).await? {
+        let is_ours = match self.instances().resume(&tenant, resume).await? {
             ResumeOutcome::Resumed(_) => true,
             ResumeOutcome::NotYet
             | ResumeOutcome::Seen(_)
             | ResumeOutcome::BookmarkGone(_)
             | ResumeOutcome::Ended(_) => {
                 let instance = &link.value.instance_id;
-                self.store().has_seen(&tenant, instance, &event).await?
+                self.store()
+                    .instances()
+                    .has_seen(&tenant, instance, &event)
+                    .await?
             }
             ResumeOutcome::Deleted | ResumeOutcome::NotFound => false,
         };
@@ -217,7 +228,10 @@ impl Runtime {
             false => LinkState::Void,
         };
         // If this is lost, the next call comes to the same.
-        self.store().put_link(&secret.digest(), &link).await?;
+        self.store()
+            .links()
+            .put_link(&secret.digest(), &link)
+            .await?;
         Ok(match is_ours {
             true => LinkAnswered::Recorded(Box::new(link.value)),
             false => LinkAnswered::NotFound,

@@ -7,22 +7,22 @@ pub use dormouse_store::identity::webhook::Webhook;
 use dormouse_store::instance::idempotency::Answer;
 use serde_json::Value;
 
-use crate::runtime::Runtime;
+use crate::links::Webhooks;
 use crate::runtime::error::RuntimeError;
 use crate::stimuli::publish_event::EventRequest;
 
 /// How long the id of a message is remembered, in ms: senders give up within three days.
 const REMEMBERED_MS: i64 = 3 * 24 * 3_600_000;
 
-impl Runtime {
+impl Webhooks<'_> {
     /// Makes an address that takes messages as `event`, and the secret that they are signed with. `correlation` is where
     /// a message has its correlation id: a JSON pointer.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn make_webhook(
-        &self,
+    pub async fn make(
+        self,
         tenant: &Tenant,
         event: String,
         correlation: Option<String>,
@@ -32,10 +32,10 @@ impl Runtime {
             tenant: tenant.to_string(),
             event,
             correlation,
-            secret: webhook::secret(self.new_secret().bytes()),
+            secret: webhook::secret(self.links().new_secret().bytes()),
             created_ms: self.now().0,
         };
-        self.store().put_webhook(tenant, &made).await?;
+        self.store().links().put_webhook(tenant, &made).await?;
         Ok(made)
     }
 
@@ -44,8 +44,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<Webhook>, RuntimeError> {
-        Ok(self.store().webhooks(tenant).await?)
+    pub async fn list(self, tenant: &Tenant) -> Result<Vec<Webhook>, RuntimeError> {
+        Ok(self.store().links().webhooks(tenant).await?)
     }
 
     /// Deletes a webhook: what comes to its address is refused. False: the tenant has none of this id.
@@ -53,10 +53,10 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn delete_webhook(&self, tenant: &Tenant, id: &str) -> Result<bool, RuntimeError> {
-        let found = self.store().webhook(id).await?;
+    pub async fn delete(self, tenant: &Tenant, id: &str) -> Result<bool, RuntimeError> {
+        let found = self.store().links().webhook(id).await?;
         match found.filter(|found| found.value.tenant == tenant.as_str()) {
-            Some(found) => Ok(self.store().delete_webhook(tenant, &found).await?),
+            Some(found) => Ok(self.store().links().delete_webhook(tenant, &found).await?),
             None => Ok(false),
         }
     }
@@ -67,14 +67,14 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]: the same message again counts once.
-    pub async fn receive_webhook(
-        &self,
+    pub async fn receive(
+        self,
         id: &str,
         signed: Signed<'_>,
         body: &[u8],
     ) -> Result<Option<String>, RuntimeError> {
         let (store, now) = (self.store(), self.now());
-        let Some(found) = store.webhook(id).await? else {
+        let Some(found) = store.links().webhook(id).await? else {
             return Ok(None);
         };
         let hook = found.value;
@@ -83,7 +83,12 @@ impl Runtime {
         }
         let tenant = Tenant::new(&hook.tenant)?;
         let event_id = format!("webhook-{}-{}", hook.id, signed.id);
-        if store.answer(&tenant, &event_id, now.0).await?.is_some() {
+        if store
+            .instances()
+            .answer(&tenant, &event_id, now.0)
+            .await?
+            .is_some()
+        {
             return Ok(Some(event_id));
         }
         let payload = serde_json::from_slice(body)
@@ -96,14 +101,14 @@ impl Runtime {
             payload,
             ..EventRequest::default()
         };
-        self.publish_event(&tenant, event).await?;
+        self.stimuli().publish_event(&tenant, event).await?;
         let taken = Answer {
             key: event_id.clone(),
             expires_ms: now.plus_ms(REMEMBERED_MS).0,
             ..Answer::default()
         };
         // Of two that come at the same time both publish: under one id, which whoever is woken takes once.
-        store.put_answer(&tenant, &taken, now.0).await?;
+        store.instances().put_answer(&tenant, &taken, now.0).await?;
         Ok(Some(event_id))
     }
 }

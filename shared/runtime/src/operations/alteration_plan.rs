@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::delivery::deliver::Delivered;
 use crate::instances::alter::AlterOutcome;
 use crate::kernel::burst::is_too_large;
+use crate::operations::Operations;
 use crate::operations::selection::Selection;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
 
@@ -76,7 +76,7 @@ enum Went {
     Over,
 }
 
-impl Runtime {
+impl Operations<'_> {
     /// Accepts a plan: when it returns, the plan will be carried out whatever happens. The same plan under the same id
     /// is one.
     ///
@@ -84,12 +84,12 @@ impl Runtime {
     ///
     /// [`RuntimeError`]: it was not accepted.
     pub async fn submit_plan(
-        &self,
+        self,
         tenant: &Tenant,
         id: Option<String>,
         request: &PlanRequest,
     ) -> Result<Submitted, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let id = id.unwrap_or_else(|| self.new_id());
         let what = serde_json::to_vec(request).map_err(RuntimeError::format("plan"))?;
         let now = self.now();
@@ -102,15 +102,16 @@ impl Runtime {
         let store = self.store();
         // Where its message does not follow because of a crash, the caller has no answer, and asks again.
         if !store
+            .operations()
             .put_alteration_plan(tenant, &id, &new, &[], now.0)
             .await?
         {
-            let there = store.alteration_plan(tenant, &id).await?;
+            let there = store.operations().alteration_plan(tenant, &id).await?;
             if there.is_some_and(|there| there.value.what != new.value.what) {
                 return Ok(Submitted::Differs);
             }
         }
-        self.accept(plan_message(tenant, &id)).await?;
+        self.instances().accept(plan_message(tenant, &id)).await?;
         Ok(Submitted::Accepted(id))
     }
 
@@ -121,17 +122,23 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn plan(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
         behind: Option<&str>,
         limit: usize,
     ) -> Result<Option<PlanDetail>, RuntimeError> {
-        let Some(found) = self.store().alteration_plan(tenant, id).await? else {
+        let Some(found) = self
+            .store()
+            .operations()
+            .alteration_plan(tenant, id)
+            .await?
+        else {
             return Ok(None);
         };
         let jobs = self
             .store()
+            .operations()
             .alteration_jobs(tenant, id, behind, limit)
             .await?;
         Ok(Some(PlanDetail {
@@ -143,13 +150,18 @@ impl Runtime {
 
     /// Works on a plan for a while.
     pub(crate) async fn carry_out_plan(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
     ) -> Result<Delivered, RuntimeError> {
         let until = self.now().plus_ms(TURN_MS);
         loop {
-            let Some(mut plan) = self.store().alteration_plan(tenant, id).await? else {
+            let Some(mut plan) = self
+                .store()
+                .operations()
+                .alteration_plan(tenant, id)
+                .await?
+            else {
                 return Ok(Delivered::Done);
             };
             let went = match plan.value.status {
@@ -165,7 +177,7 @@ impl Runtime {
                 Went::On => {}
             }
             if self.now() >= until || self.is_out_of_time() {
-                self.accept(plan_message(tenant, id)).await?;
+                self.instances().accept(plan_message(tenant, id)).await?;
                 return Ok(Delivered::Done);
             }
         }
@@ -173,7 +185,7 @@ impl Runtime {
 
     /// Makes the jobs of some more instances.
     async fn list_jobs(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
         plan: &mut Versioned<AlterationPlan>,
@@ -201,6 +213,7 @@ impl Runtime {
         // Whoever was first has listed the same.
         let _ = self
             .store()
+            .operations()
             .put_alteration_plan(tenant, id, plan, &jobs, now.0)
             .await?;
         Ok(Went::On)
@@ -208,7 +221,7 @@ impl Runtime {
 
     /// Does some more jobs.
     async fn do_jobs(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
         plan: &mut Versioned<AlterationPlan>,
@@ -219,6 +232,7 @@ impl Runtime {
         let behind = plan.value.cursor.take();
         let jobs = self
             .store()
+            .operations()
             .alteration_jobs(tenant, id, behind.as_deref(), JOBS_AT_ONCE)
             .await?;
         let mut is_last = jobs.len() < JOBS_AT_ONCE;
@@ -244,13 +258,14 @@ impl Runtime {
         let now_ms = self.now().0;
         let stored = self
             .store()
+            .operations()
             .put_alteration_plan(tenant, id, plan, &[], now_ms)
             .await?;
         // Somebody else was faster, and may have come elsewhere.
         Ok(if stored { went } else { Went::On })
     }
 
-    fn end_round(&self, plan: &mut AlterationPlan) -> Went {
+    fn end_round(self, plan: &mut AlterationPlan) -> Went {
         plan.cursor = None;
         let has_done = std::mem::take(&mut plan.has_done);
         if !std::mem::take(&mut plan.has_left) {
@@ -272,7 +287,7 @@ impl Runtime {
     /// Changes one instance, and notes what became of it. Its job stays as it is while somebody else works on the
     /// instance.
     async fn do_job(
-        &self,
+        self,
         tenant: &Tenant,
         plan_id: &str,
         request: &PlanRequest,
@@ -282,12 +297,18 @@ impl Runtime {
         job.started_ms = Some(self.now().0);
         let event_id = format!("plan/{plan_id}");
         let (instance, changes) = (&job.instance_id, request.changes.clone());
-        let altered = self.alter_by(tenant, instance, changes, Some(event_id.clone()));
+        let altered = self
+            .instances()
+            .alter_by(tenant, instance, changes, Some(event_id.clone()));
         let (is_done, told) = match altered.await.map(AlterOutcome::from) {
             Ok(outcome) if outcome.is_altered() => (true, outcome.told()),
             // A delivery before this one may have done it, and it may have ended by it.
             Ok(AlterOutcome::NotPossible(_) | AlterOutcome::Ended(_))
-                if self.store().has_seen(tenant, instance, &event_id).await? =>
+                if self
+                    .store()
+                    .instances()
+                    .has_seen(tenant, instance, &event_id)
+                    .await? =>
             {
                 (true, "altered".to_owned())
             }
@@ -308,6 +329,7 @@ impl Runtime {
         job.told = Some(told);
         let store = self.store();
         store
+            .operations()
             .put_alteration_job(tenant, plan_id, job, self.now().0)
             .await?;
         Ok(())

@@ -4,19 +4,19 @@ use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::operation::audit::{AuditPage, AuditRecord};
 
-use crate::runtime::Runtime;
+use crate::operations::Operations;
 use crate::runtime::error::RuntimeError;
 
 /// The most records on a page.
 const PAGE_MAX: u32 = 1_000;
 
-impl Runtime {
+impl Operations<'_> {
     /// Adds a record of now. One write; when it returns, the record is safe.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn audit(&self, tenant: &Tenant, record: AuditRecord) -> Result<(), RuntimeError> {
+    pub async fn audit(self, tenant: &Tenant, record: AuditRecord) -> Result<(), RuntimeError> {
         let now = self.now();
         let record = AuditRecord {
             at_ms: now.0,
@@ -26,6 +26,7 @@ impl Runtime {
         // that chance, which keeps the nodes apart.
         let chance = self.next_audited() << 32 | self.ports().clock.random() >> 32;
         self.store()
+            .operations()
             .add_audit_record(tenant, &month(now), &record, chance)
             .await?;
         Ok(())
@@ -37,7 +38,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn audit_records(
-        &self,
+        self,
         tenant: &Tenant,
         of_month: Option<&str>,
         limit: u32,
@@ -45,7 +46,10 @@ impl Runtime {
     ) -> Result<AuditPage, RuntimeError> {
         let month = of_month.map_or_else(|| month(self.now()), str::to_owned);
         let limit = limit.clamp(1, PAGE_MAX);
-        let page = self.store().audit_records(tenant, &month, limit, cursor);
+        let page = self
+            .store()
+            .operations()
+            .audit_records(tenant, &month, limit, cursor);
         Ok(page.await?)
     }
 }

@@ -13,8 +13,8 @@ use dormouse_store::table::blobs::ListBlobs;
 use crate::definitions::publish::first_occurrences;
 use crate::instances::resume::ResumeRequest;
 use crate::kernel::advance::is_cut_off;
+use crate::operations::Operations;
 use crate::query::InstanceDetail;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::timer::{Timer, Wakes};
 
@@ -63,15 +63,19 @@ pub struct ExaminationReport {
     pub found: Vec<Found>,
 }
 
-impl Runtime {
+impl Operations<'_> {
     /// Looks at everything that is stored, and mends it if asked to. Beside the work that goes on.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`] if the table cannot be read.
-    pub async fn examine(&self, examined: Examined<'_>) -> Result<ExaminationReport, RuntimeError> {
+    pub async fn examine(self, examined: Examined<'_>) -> Result<ExaminationReport, RuntimeError> {
         let now = self.now().0;
-        let examination = self.store().examine(examined.table, now).await?;
+        let examination = self
+            .store()
+            .operations()
+            .examine(examined.table, now)
+            .await?;
         let mut report = ExaminationReport {
             items: examination.items,
             instances: examination.instances,
@@ -79,7 +83,7 @@ impl Runtime {
             ..ExaminationReport::default()
         };
         for finding in &examination.findings {
-            let is_repaired = examined.repairs && self.store().repair(finding).await?;
+            let is_repaired = examined.repairs && self.store().operations().repair(finding).await?;
             report.found.push(Found {
                 kind: finding.kind,
                 tenant: finding.tenant.clone(),
@@ -104,7 +108,7 @@ impl Runtime {
 
     /// Rows that lie too long in the outbox are delivered by a sweep, like younger ones.
     async fn examine_outbox(
-        &self,
+        self,
         examined: Examined<'_>,
         report: &mut ExaminationReport,
     ) -> Result<(), RuntimeError> {
@@ -121,7 +125,7 @@ impl Runtime {
 
     /// The instance of a suspicion, or a finding if it cannot be read.
     async fn suspect(
-        &self,
+        self,
         suspect: &Suspect,
         report: &mut ExaminationReport,
     ) -> Result<Option<InstanceDetail>, RuntimeError> {
@@ -129,7 +133,7 @@ impl Runtime {
             tenant,
             instance_id,
         } = suspect;
-        match self.instance(tenant, instance_id).await {
+        match self.query().instance(tenant, instance_id).await {
             Ok(found) => Ok(found.filter(|found| !found.instance.is_ended())),
             Err(error @ (RuntimeError::Instance { .. } | RuntimeError::VersionMissing { .. })) => {
                 let about = format!("{instance_id}: {error}");
@@ -141,7 +145,7 @@ impl Runtime {
     }
 
     async fn examine_idle(
-        &self,
+        self,
         suspect: &Suspect,
         examined: Examined<'_>,
         report: &mut ExaminationReport,
@@ -157,7 +161,9 @@ impl Runtime {
         let (tenant, id) = (&suspect.tenant, suspect.instance_id.as_str());
         let mut is_repaired = false;
         if examined.repairs {
-            self.resume(tenant, ResumeRequest::instance(id)).await?;
+            self.instances()
+                .resume(tenant, ResumeRequest::instance(id))
+                .await?;
             is_repaired = true;
         }
         report.add(Kind::Interrupted, tenant, id.to_owned(), is_repaired);
@@ -165,7 +171,7 @@ impl Runtime {
     }
 
     async fn examine_waiting(
-        &self,
+        self,
         suspect: &Suspect,
         examined: Examined<'_>,
         (timers, report): (&BTreeSet<(Tenant, String)>, &mut ExaminationReport),
@@ -207,7 +213,7 @@ impl Runtime {
                 continue;
             }
             if examined.repairs {
-                self.set_again(&timer).await?;
+                self.timers().set_again(&timer).await?;
             }
             if examined.has_timers {
                 let about = format!("{} of {id}, due {due}", bookmark.id);
@@ -220,18 +226,18 @@ impl Runtime {
     }
 
     async fn still_waits(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         bookmark: &str,
     ) -> Result<bool, RuntimeError> {
-        let head = self.instance_head(tenant, instance).await?;
+        let head = self.query().instance_head(tenant, instance).await?;
         Ok(head.is_some_and(|head| head.bookmarks.contains_key(bookmark)))
     }
 
     /// A recurring trigger without a timer never fires again.
     async fn examine_triggers(
-        &self,
+        self,
         examination: &Examination,
         examined: Examined<'_>,
         report: &mut ExaminationReport,
@@ -241,10 +247,10 @@ impl Runtime {
             return Ok(());
         }
         for (tenant, head) in &examination.published {
-            let Some(loaded) = self.load_published(tenant, head.clone()).await? else {
+            let Some(loaded) = self.graphs().load_published(tenant, head.clone()).await? else {
                 continue;
             };
-            for occurrence in first_occurrences(self, &loaded, self.now()) {
+            for occurrence in first_occurrences(&self, &loaded, self.now()) {
                 let prefix = format!(
                     "{}/{}/{}/",
                     occurrence.definition_id, occurrence.activity_id, occurrence.generation
@@ -258,7 +264,9 @@ impl Runtime {
                 }
                 let about = format!("{} of {}", occurrence.activity_id, occurrence.definition_id);
                 if examined.repairs {
-                    self.set_occurrence_again(tenant, occurrence).await?;
+                    self.timers()
+                        .set_occurrence_again(tenant, occurrence)
+                        .await?;
                 }
                 report.add(Kind::TimerMissing, tenant, about, examined.repairs);
             }
@@ -267,7 +275,7 @@ impl Runtime {
     }
 
     async fn examine_blobs(
-        &self,
+        self,
         named: &BTreeSet<String>,
         examined: Examined<'_>,
         report: &mut ExaminationReport,

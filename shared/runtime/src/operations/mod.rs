@@ -6,3 +6,11 @@ pub(crate) mod examine;
 pub(crate) mod retention;
 pub(crate) mod selection;
 pub(crate) mod sweep;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Sweeps, examinations, alteration plans and the audit log.
+    pub Operations,
+    operations
+);

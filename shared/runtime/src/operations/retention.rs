@@ -6,8 +6,8 @@ use dormouse_store::instance::clean::Deleted;
 use dormouse_store::instance::expiry::{ExpiredInstance, Kept};
 use serde_json::json;
 
+use crate::operations::Operations;
 use crate::query::Journal;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// The milliseconds of a day.
@@ -52,15 +52,16 @@ impl Retention {
     }
 }
 
-impl Runtime {
+impl Operations<'_> {
     /// Removes instances whose time has come, over all tenants, and archives them first if that is asked for.
     /// Answers how many. What fails is left for the next sweep.
-    pub(crate) async fn remove_expired(&self) -> Result<u32, RuntimeError> {
+    pub(crate) async fn remove_expired(self) -> Result<u32, RuntimeError> {
         let mut removed = 0;
-        for shard in 0..self.store().outbox_shards() {
+        for shard in 0..self.store().outbox().shards() {
             let now = self.now().0;
             let listed = self
                 .store()
+                .instances()
                 .list_expired(shard, now, REMOVED_A_SWEEP)
                 .await?;
             for expired in listed {
@@ -77,26 +78,26 @@ impl Runtime {
         Ok(removed)
     }
 
-    async fn remove(&self, expired: &ExpiredInstance) -> Result<bool, RuntimeError> {
+    async fn remove(self, expired: &ExpiredInstance) -> Result<bool, RuntimeError> {
         if self.config().retention.is_archived {
             self.archive(expired).await?;
         }
         let now = self.now().0;
-        let deleted = self.store().expire_instance(expired, now).await?;
+        let deleted = self.store().instances().expire(expired, now).await?;
         Ok(matches!(deleted, Deleted::Done(_)))
     }
 
     /// Writes an instance with its journal to the blobs. Writing it again changes nothing.
-    async fn archive(&self, expired: &ExpiredInstance) -> Result<(), RuntimeError> {
+    async fn archive(self, expired: &ExpiredInstance) -> Result<(), RuntimeError> {
         let (tenant, id) = (&expired.tenant, expired.instance_id.as_str());
-        let Some(found) = self.instance(tenant, id).await? else {
+        let Some(found) = self.query().instance(tenant, id).await? else {
             return Ok(());
         };
         let Some(finished) = found.instance.finished_at else {
             // Somebody has opened it again.
             return Ok(());
         };
-        let journal = self.journal(tenant, id, 0, LINES_MAX).await?;
+        let journal = self.query().journal(tenant, id, 0, LINES_MAX).await?;
         let Journal { lines, .. } = journal.unwrap_or_default();
         let body = json!({
             "format": 1,
@@ -112,6 +113,7 @@ impl Runtime {
         let finished = finished.to_string();
         let day = finished.get(..10).unwrap_or("unknown");
         self.store()
+            .instances()
             .archive(tenant, day, id, body.into())
             .await
             .map_err(RuntimeError::from)

@@ -6,7 +6,7 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::list::{InstanceFilter, ListedInstance, Paging};
 use serde::{Deserialize, Serialize};
 
-use crate::runtime::Runtime;
+use crate::operations::Operations;
 use crate::runtime::error::RuntimeError;
 
 /// Which instances an operator means. Stored with alteration plans, so its names are stable for ever.
@@ -36,7 +36,7 @@ pub struct Selected {
     pub cursor: Option<String>,
 }
 
-impl Runtime {
+impl Operations<'_> {
     /// At most so many of the instances that are meant, from where an earlier answer ended. There may be fewer and still
     /// be more. Those that match come newest first, from an index that may lag behind by seconds.
     ///
@@ -44,7 +44,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn select(
-        &self,
+        self,
         tenant: &Tenant,
         selection: &Selection,
         limit: usize,
@@ -73,7 +73,7 @@ impl Runtime {
                     limit: limit.clamp(1, 1_000),
                     cursor,
                 };
-                let page = self.instances(tenant, filter, &paging).await?;
+                let page = self.query().instances(tenant, filter, &paging).await?;
                 Ok(Selected {
                     ids: page.instances.into_iter().map(|i| i.instance_id).collect(),
                     cursor: page.cursor,
@@ -84,12 +84,12 @@ impl Runtime {
 
     /// The id of an instance, if it is there and matches.
     async fn named(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         filter: &InstanceFilter,
     ) -> Result<Option<String>, RuntimeError> {
-        let head = self.instance_head(tenant, instance_id).await?;
+        let head = self.query().instance_head(tenant, instance_id).await?;
         let listed = head.map(|head| ListedInstance {
             instance_id: instance_id.to_owned(),
             summary: head.summary,

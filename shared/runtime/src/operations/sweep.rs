@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 
 use crate::beside::beside;
 use crate::delivery::parcel::Unsent;
+use crate::operations::Operations;
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::stimuli::stimulate::StimulusRequest;
 use crate::work::message::{Message, Task};
@@ -50,16 +50,16 @@ pub struct SweepReport {
     pub removed: u32,
 }
 
-impl Runtime {
+impl Operations<'_> {
     /// Sweeps once, over all tenants. To be called every minute, or every few seconds where it costs nothing;
     /// several nodes may do it at the same time.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`] if the table could not be read; a delivery that fails is counted and tried again.
-    pub async fn sweep(&self) -> Result<SweepReport, RuntimeError> {
+    pub async fn sweep(self) -> Result<SweepReport, RuntimeError> {
         let before = self.left_before();
-        let shards = self.store().outbox_shards();
+        let shards = self.store().outbox().shards();
         // Each sweep begins at another shard, so that none is always the last when time is short.
         let first = u16::try_from(self.next_sweep() % u64::from(shards.max(1))).unwrap_or(0);
         let order = (0..shards).map(|n| (first + n) % shards.max(1));
@@ -85,7 +85,7 @@ impl Runtime {
 
     /// What was written before this time was left by somebody, in ms since 1970: nobody takes so long. Where this
     /// process is the first to sweep its epoch that is everything, whatever the clock was when it was written.
-    fn left_before(&self) -> i64 {
+    fn left_before(self) -> i64 {
         let now = self.now();
         if self.store().has_epoch() && self.is_first_sweep() {
             return now.plus_ms(A_CENTURY_MS).0;
@@ -93,7 +93,7 @@ impl Runtime {
         now.plus_ms(-self.config().redeliver_after_ms).0
     }
 
-    async fn sweep_shard(&self, shard: u16, before: i64) -> Result<SweepReport, RuntimeError> {
+    async fn sweep_shard(self, shard: u16, before: i64) -> Result<SweepReport, RuntimeError> {
         let mut report = SweepReport::default();
         self.sweep_chains(shard).await?;
         let most = self.config().swept_max;
@@ -101,7 +101,8 @@ impl Runtime {
         loop {
             let page = self
                 .store()
-                .list_outbox(shard, before, most, cursor)
+                .outbox()
+                .list(shard, before, most, cursor)
                 .await?;
             for row in page.rows {
                 if self.is_out_of_time() || tried >= most {
@@ -132,8 +133,8 @@ impl Runtime {
     }
 
     /// Fires occurrences of recurring triggers whose time is long over: whatever should have fired them is lost.
-    async fn sweep_chains(&self, shard: u16) -> Result<(), RuntimeError> {
-        if self.is_paused() {
+    async fn sweep_chains(self, shard: u16) -> Result<(), RuntimeError> {
+        if self.pauses().is_paused() {
             return Ok(());
         }
         let before_ms = self.now().0 - OVERDUE_MS;
@@ -141,6 +142,7 @@ impl Runtime {
         loop {
             let page = self
                 .store()
+                .chains()
                 .overdue_occurrences(shard, before_ms, cursor)
                 .await?;
             for link in page.links {
@@ -152,7 +154,7 @@ impl Runtime {
                     tracing::error!(%tenant, definition, "an occurrence that cannot be read is passed over");
                     continue;
                 };
-                if let Err(cause) = self.fire_occurrence(tenant, &occurrence).await {
+                if let Err(cause) = self.timers().fire_occurrence(tenant, &occurrence).await {
                     tracing::warn!(%tenant, definition, cause = %cause, "an overdue occurrence is left for the next sweep");
                 }
             }
@@ -164,20 +166,20 @@ impl Runtime {
     }
 
     /// Whether a row belongs to a commit that happened, or to none.
-    async fn judge_row(&self, row: &OutboxRow) -> Result<Verdict, RuntimeError> {
+    async fn judge_row(self, row: &OutboxRow) -> Result<Verdict, RuntimeError> {
         let Some(stamp) = &row.stamp else {
             return Ok(Verdict::Committed);
         };
-        self.settled(&row.tenant, &row.source, stamp).await
+        self.kernel().settled(&row.tenant, &row.source, stamp).await
     }
 
-    async fn sweep_row(&self, row: &OutboxRow) -> Result<Swept, RuntimeError> {
+    async fn sweep_row(self, row: &OutboxRow) -> Result<Swept, RuntimeError> {
         let most = self.config().delivery_attempts_max;
         match self.judge_row(row).await? {
             Verdict::Committed => {}
             Verdict::Undecided => return Ok(Swept::Left),
             Verdict::Lost => {
-                self.store().delete_outbox(&row.key).await?;
+                self.store().outbox().delete(&row.key).await?;
                 return Ok(Swept::Delivered);
             }
         }
@@ -187,15 +189,19 @@ impl Runtime {
             .map(|effect| Message::decode(&effect.body))
             .collect();
         let waits = |message: &Message| message.task.waits_for_the_end_of_a_pause();
-        if self.is_paused() && decoded.iter().flatten().any(waits) {
+        if self.pauses().is_paused() && decoded.iter().flatten().any(waits) {
             return Ok(Swept::Left);
         }
         let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
         // Where there is a queue it makes the call.
         let calls = self.ports().queue.is_none() && decoded.iter().flatten().any(is_call);
-        let call_ms = if calls { self.call_hold_ms() } else { 0 };
+        let call_ms = if calls {
+            self.delivery().call_hold_ms()
+        } else {
+            0
+        };
         let for_ms = rest_ms(row.attempts).max(call_ms);
-        let taken = self.store().take_outbox(&row.key, self.now().0, for_ms);
+        let taken = self.store().outbox().take(&row.key, self.now().0, for_ms);
         let Some(attempts) = taken.await? else {
             return Ok(Swept::Left);
         };
@@ -209,9 +215,9 @@ impl Runtime {
         let Unsent {
             messages: left,
             has_failed,
-        } = self.send_all(messages).await;
+        } = self.delivery().send_all(messages).await;
         if left.is_empty() {
-            self.store().delete_outbox(&row.key).await?;
+            self.store().outbox().delete(&row.key).await?;
             return Ok(Swept::Delivered);
         }
         if has_failed && attempts >= most {
@@ -220,7 +226,8 @@ impl Runtime {
         if left.len() < count || !has_failed {
             let effects: Result<Vec<_>, _> = left.iter().map(Message::effect).collect();
             self.store()
-                .keep_outbox(&row.key, &effects?, has_failed)
+                .outbox()
+                .keep(&row.key, &effects?, has_failed)
                 .await?;
         }
         Ok(Swept::Left)
@@ -228,7 +235,7 @@ impl Runtime {
 
     /// Gives up on what could not be delivered in all those attempts.
     async fn give_up_row(
-        &self,
+        self,
         row: &OutboxRow,
         attempts: u32,
         left: &[Message],
@@ -238,7 +245,10 @@ impl Runtime {
         for message in left {
             if let Task::Continue { instance, .. } = &message.task {
                 let reason = format!("it could not be continued in {attempts} attempts");
-                let failed = self.fail_stuck(&message.tenant, instance, &reason).await;
+                let failed = self
+                    .dead_letters()
+                    .fail_stuck(&message.tenant, instance, &reason)
+                    .await;
                 if let Err(cause) = failed {
                     tracing::warn!(%instance, cause = %cause, "an instance cannot be continued and not be failed");
                     return Ok(Swept::Left);
@@ -251,12 +261,12 @@ impl Runtime {
         if left.iter().any(is_letter) {
             return self.bury(row, attempts, "it was tried too often").await;
         }
-        self.store().delete_outbox(&row.key).await?;
+        self.store().outbox().delete(&row.key).await?;
         Ok(Swept::GivenUp)
     }
 
     async fn bury(
-        &self,
+        self,
         row: &OutboxRow,
         attempts: u32,
         reason: &str,
@@ -278,6 +288,7 @@ impl Runtime {
             },
         };
         self.store()
+            .dead_letters()
             .bury_outbox(&row.tenant, &row.key, &letter)
             .await?;
         self.record(Metric::DeadLetters, 1);
@@ -285,23 +296,22 @@ impl Runtime {
     }
 
     /// Gives queued stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
-    async fn sweep_queued(
-        &self,
-        before: i64,
-        report: &mut SweepReport,
-    ) -> Result<(), RuntimeError> {
+    async fn sweep_queued(self, before: i64, report: &mut SweepReport) -> Result<(), RuntimeError> {
         let now = self.now();
-        if let Some(pause) = self.paused() {
+        if let Some(pause) = self.pauses().paused() {
             // Nobody opens a bookmark that a queued stimulus waits for, so its time does not run out. What had expired
             // before is given up on all the same.
             let before_ms = pause.since_ms.min(now.0);
             self.expire_queued(before_ms, report).await?;
             let kept_ms = self.config().event_ms;
             let (soon, anew) = (now.plus_ms(kept_ms / 2), now.plus_ms(kept_ms));
-            self.store().prolong_stimuli(soon.0, anew.0).await?;
+            self.store()
+                .stimuli()
+                .prolong_stimuli(soon.0, anew.0)
+                .await?;
             return Ok(());
         }
-        for shard in 0..self.store().outbox_shards() {
+        for shard in 0..self.store().outbox().shards() {
             self.sweep_queue(shard, before, report).await?;
         }
         self.expire_queued(now.0, report).await
@@ -310,7 +320,7 @@ impl Runtime {
     /// Looks at some queued stimuli of a shard: the next ones in each sweep, so that a backlog does not make each sweep
     /// longer. The first sweep of a process that has the table for itself looks at all.
     async fn sweep_queue(
-        &self,
+        self,
         shard: u16,
         before: i64,
         report: &mut SweepReport,
@@ -320,7 +330,11 @@ impl Runtime {
         let mut cursor = self.queue_cursor(shard);
         loop {
             let most = self.config().swept_max;
-            let listed = self.store().list_queued(shard, most, cursor).await;
+            let listed = self
+                .store()
+                .stimuli()
+                .list_queued(shard, most, cursor)
+                .await;
             let (listed, next) = match listed {
                 // It is of an earlier state of the index.
                 Err(StoreError::BadCursor) => (Vec::new(), None),
@@ -337,7 +351,7 @@ impl Runtime {
                 let Ok(stimulus) = StimulusRequest::of_queued(queued) else {
                     continue;
                 };
-                match self.deliver_queued(&tenant, &stimulus).await {
+                match self.stimuli().deliver_queued(&tenant, &stimulus).await {
                     Ok(outcome) if !outcome.kept => report.matched += 1,
                     Ok(_) => {}
                     Err(cause) => {
@@ -355,12 +369,15 @@ impl Runtime {
 
     /// Makes dead letters of queued stimuli that expired before a time.
     async fn expire_queued(
-        &self,
+        self,
         before_ms: i64,
         report: &mut SweepReport,
     ) -> Result<(), RuntimeError> {
         let store = self.store();
-        report.expired = store.expire_stimuli(before_ms, EXPIRED_A_SWEEP).await?;
+        report.expired = store
+            .dead_letters()
+            .expire_stimuli(before_ms, EXPIRED_A_SWEEP)
+            .await?;
         let expired = i64::from(report.expired);
         if expired > 0 {
             self.record(Metric::DeadLetters, expired);

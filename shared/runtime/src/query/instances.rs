@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::ActivityExecution;
 use crate::graph::pin::Pin;
-use crate::runtime::Runtime;
+use crate::query::Query;
 use crate::runtime::error::RuntimeError;
 
 /// How many blocks of the journal are read at once.
@@ -49,19 +49,23 @@ pub struct VariableValue {
     pub value: Value,
 }
 
-impl Runtime {
+impl Query<'_> {
     /// A page of the instances that match. From an index that may lag behind by seconds.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn instances(
-        &self,
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         paging: &Paging,
     ) -> Result<InstancePage, RuntimeError> {
-        Ok(self.store().list_instances(tenant, filter, paging).await?)
+        Ok(self
+            .store()
+            .instances()
+            .list(tenant, filter, paging)
+            .await?)
     }
 
     /// How many instances match, looking at no more than `bound` of them.
@@ -70,12 +74,16 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn count_instances(
-        &self,
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         bound: usize,
     ) -> Result<InstanceCount, RuntimeError> {
-        Ok(self.store().count_instances(tenant, filter, bound).await?)
+        Ok(self
+            .store()
+            .instances()
+            .count(tenant, filter, bound)
+            .await?)
     }
 
     /// What lists show of an instance, as of its last commit. One read.
@@ -84,11 +92,11 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn instance_head(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceHead>, RuntimeError> {
-        Ok(self.store().instance(tenant, instance_id).await?)
+        Ok(self.store().instances().get(tenant, instance_id).await?)
     }
 
     /// An instance with its state.
@@ -97,12 +105,13 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn instance(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceDetail>, RuntimeError> {
         let found = self
             .store()
+            .instances()
             .instance_with_state(tenant, instance_id)
             .await?;
         let Some((head, state)) = found else {
@@ -110,6 +119,7 @@ impl Runtime {
         };
         let pin = Pin::decode(&head.pinned)?;
         let runnable = self
+            .graphs()
             .runnable_of(tenant, &head.summary, pin.bindings)
             .await?;
         let instance =
@@ -130,7 +140,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn journal(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         from: u64,
@@ -141,6 +151,7 @@ impl Runtime {
         while let Some(from_block) = next {
             let page = self
                 .store()
+                .instances()
                 .journal(tenant, instance_id, from_block, BLOCKS_A_PAGE)
                 .await?;
             let Some(page) = page else { return Ok(None) };
@@ -168,7 +179,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn activity_executions(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<ActivityExecution>>, RuntimeError> {
@@ -191,7 +202,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn variables(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<VariableValue>>, RuntimeError> {

@@ -20,3 +20,11 @@ pub use dormouse_store::stimulus::bookmark::BookmarkRow;
 pub use activity_execution::{ActivityExecution, ActivityStatus};
 pub use instances::{InstanceDetail, Journal, VariableValue};
 pub use stimuli::Waiting;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Reads of definitions, instances and what waits for a stimulus.
+    pub Query,
+    query
+);

@@ -6,7 +6,7 @@ use dormouse_store::definition::trigger::TriggerRow;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
 use serde_json::Value;
 
-use crate::runtime::Runtime;
+use crate::query::Query;
 use crate::runtime::error::RuntimeError;
 
 /// At most so many bookmarks are looked at for one request.
@@ -29,17 +29,19 @@ impl Waiting {
     }
 }
 
-impl Runtime {
+impl Query<'_> {
     /// What waits for a stimulus, by its hash: all triggers, and the first 1,000 bookmarks. Two queries.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn waiting(&self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
+    pub async fn waiting(self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
         let store = self.store();
-        let bookmarks = store.waiting(tenant, (hash, None), BOOKMARKS_MAX, None);
+        let bookmarks = store
+            .stimuli()
+            .waiting(tenant, (hash, None), BOOKMARKS_MAX, None);
         Ok(Waiting {
-            triggers: store.triggers(tenant, hash).await?,
+            triggers: store.stimuli().triggers(tenant, hash).await?,
             bookmarks: bookmarks.await?.bookmarks,
         })
     }
@@ -50,7 +52,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn routes(&self, tenant: &Tenant) -> Result<Vec<Route>, RuntimeError> {
-        Ok(self.store().list_routes(tenant).await?)
+    pub async fn routes(self, tenant: &Tenant) -> Result<Vec<Route>, RuntimeError> {
+        Ok(self.store().definitions().list_routes(tenant).await?)
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod error;
+pub(crate) mod handle;
 pub(crate) mod invocation;
 pub(crate) mod pause;
 pub(crate) mod running;
@@ -20,11 +21,18 @@ use dormouse_store::{Store, Tenant};
 use crate::graph::cache::Cache;
 use crate::kernel::inbox::Inboxes;
 use crate::links::event_link::EventLinkKey;
-use crate::port::{DefinitionChanged, Measure, Metric, Ports};
+use crate::port::{Measure, Metric, Ports};
 use crate::runtime::config::RuntimeConfig;
+use crate::runtime::handle::handle;
 use crate::runtime::invocation::Invocation;
 use crate::runtime::pause::KnownPause;
 use crate::runtime::running::Running;
+
+handle!(
+    /// The pause of the whole deployment.
+    pub Pauses,
+    pauses
+);
 
 /// Everything the use cases need. Cheap to clone.
 #[derive(Clone)]
@@ -109,25 +117,12 @@ impl Runtime {
 
     /// What runs scripts.
     #[must_use]
-    pub fn expressions(&self) -> &Expressions {
+    pub(crate) fn expressions(&self) -> &Expressions {
         &self.inner.expressions
     }
 
-    /// Forgets what this node remembers of a definition that has changed. A start checks the version anyway.
-    pub fn invalidate(&self, changed: &DefinitionChanged) {
-        tracing::info!(
-            tenant = changed.tenant,
-            definition = changed.definition_id,
-            "cache invalidation received"
-        );
-        self.record(Metric::CacheInvalidations, 1);
-        if let Ok(tenant) = Tenant::new(&changed.tenant) {
-            self.cache().forget(&tenant, &changed.definition_id);
-        }
-    }
-
     /// Reports a number to whoever counts.
-    pub fn record(&self, metric: Metric, value: i64) {
+    pub(crate) fn record(&self, metric: Metric, value: i64) {
         if let Some(metrics) = &self.inner.ports.metrics {
             metrics.record(Measure { metric, value });
         }
@@ -233,11 +228,6 @@ impl Runtime {
     /// The steps of this process that run scripts.
     pub(crate) fn running(&self) -> &Running {
         &self.inner.running
-    }
-
-    /// Cuts off scripts, now and from now on, because the process ends. Their instances go on after the restart.
-    pub fn end_scripts(&self) {
-        self.running().end();
     }
 
     /// What a step outside any burst is given.

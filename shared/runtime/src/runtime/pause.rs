@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub use dormouse_store::operation::pause::Pause;
 
-use crate::runtime::Runtime;
+use crate::runtime::Pauses;
 use crate::runtime::error::RuntimeError;
 
 /// After how many ms at the latest every node has seen that a pause began or ended.
@@ -48,16 +48,16 @@ impl KnownPause {
     }
 }
 
-impl Runtime {
+impl Pauses<'_> {
     /// The pause, as this node has seen it last. No read.
     #[must_use]
-    pub fn paused(&self) -> Option<Pause> {
+    pub fn paused(self) -> Option<Pause> {
         self.known_pause().get()
     }
 
     /// Whether there is a pause, as this node has seen it last. No read.
     #[must_use]
-    pub fn is_paused(&self) -> bool {
+    pub fn is_paused(self) -> bool {
         let known = self.known_pause().pause.lock();
         known.unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -68,8 +68,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]: what was seen before counts on.
-    pub async fn look_at_pause(&self) -> Result<Option<Pause>, RuntimeError> {
-        let seen = self.store().pause().await?;
+    pub async fn look(self) -> Result<Option<Pause>, RuntimeError> {
+        let seen = self.store().operations().pause().await?;
         if self.known_pause().set(seen.clone(), self.now().0) {
             let (is_paused, node) = (seen.is_some(), &self.config().node);
             tracing::info!(node, is_paused, "a pause has begun or ended");
@@ -85,10 +85,10 @@ impl Runtime {
     /// # Errors
     ///
     /// As [`Self::look_at_pause`].
-    pub async fn look_at_pause_now_and_then(&self) -> Result<(), RuntimeError> {
+    pub async fn look_now_and_then(self) -> Result<(), RuntimeError> {
         let looked_ms = self.known_pause().looked_ms.load(Ordering::Relaxed);
         if (self.now().0 - looked_ms).abs() >= PAUSE_SEEN_MS {
-            self.look_at_pause().await?;
+            self.look().await?;
         }
         Ok(())
     }
@@ -98,8 +98,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn begin_pause(
-        &self,
+    pub async fn begin(
+        self,
         by: &str,
         reason: Option<String>,
     ) -> Result<Option<Pause>, RuntimeError> {
@@ -108,8 +108,8 @@ impl Runtime {
             by: by.to_owned(),
             reason,
         };
-        self.store().put_pause(&pause).await?;
-        self.look_at_pause().await
+        self.store().operations().put_pause(&pause).await?;
+        self.look().await
     }
 
     /// Ends the pause, if there is one.
@@ -117,14 +117,14 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn end_pause(&self) -> Result<(), RuntimeError> {
-        self.store().end_pause().await?;
-        self.look_at_pause().await?;
+    pub async fn end(self) -> Result<(), RuntimeError> {
+        self.store().operations().end_pause().await?;
+        self.look().await?;
         Ok(())
     }
 
     /// Refuses what would start or wake an instance during a pause.
-    pub(crate) fn refuse_while_paused(&self) -> Result<(), RuntimeError> {
+    pub(crate) fn refuse_while_paused(self) -> Result<(), RuntimeError> {
         match self.paused() {
             Some(pause) => Err(RuntimeError::Paused {
                 since_ms: pause.since_ms,
@@ -135,7 +135,7 @@ impl Runtime {
 
     /// After how many ms a message is to come again that came during a pause.
     #[must_use]
-    pub fn again_after_pause_ms(&self) -> u64 {
+    pub fn again_after_pause_ms(self) -> u64 {
         let since_ms = self.paused().map_or(self.now().0, |pause| pause.since_ms);
         let wait_ms = (self.now().0 - since_ms).clamp(AGAIN_MS.0, AGAIN_MS.1);
         let wait_ms = wait_ms.unsigned_abs();

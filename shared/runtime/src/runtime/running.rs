@@ -8,6 +8,8 @@ use std::time::Duration;
 use dormouse_expressions::Cut;
 use dormouse_store::Tenant;
 
+use crate::runtime::Pauses;
+
 /// Whose scripts: the tenant and the instance, which has no id that others know before its first commit.
 type Key = (Tenant, Option<String>);
 
@@ -71,6 +73,13 @@ impl Running {
                 cut.cut();
             }
         }
+    }
+}
+
+impl Pauses<'_> {
+    /// Cuts off scripts, now and from now on, because the process ends. Their instances go on after the restart.
+    pub fn end_scripts(self) {
+        self.running().end();
     }
 }
 

@@ -5,3 +5,11 @@ pub(crate) mod queued;
 pub(crate) mod reach;
 pub(crate) mod receivers;
 pub(crate) mod stimulate;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Events and other stimuli.
+    pub Stimuli,
+    stimuli
+);

@@ -4,8 +4,8 @@ use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::stimuli::Stimuli;
 use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest, event_hash};
 use crate::work::message::{Message, Task};
 
@@ -39,14 +39,10 @@ pub struct EventOutcome {
     pub delivered: Option<StimulusOutcome>,
 }
 
-impl Runtime {
+impl Stimuli<'_> {
     /// The message of an event, and the stimulus in it.
     #[must_use]
-    pub fn event_message(
-        &self,
-        tenant: &Tenant,
-        event: EventRequest,
-    ) -> (Message, StimulusRequest) {
+    pub fn event_message(self, tenant: &Tenant, event: EventRequest) -> (Message, StimulusRequest) {
         let event_id = event.event_id.unwrap_or_else(|| self.new_id());
         let stimulus = StimulusRequest {
             id: event_id.clone(),
@@ -72,26 +68,26 @@ impl Runtime {
     ///
     /// [`RuntimeError`]: the event was not accepted.
     pub async fn publish_event(
-        &self,
+        self,
         tenant: &Tenant,
         event: EventRequest,
     ) -> Result<EventOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let waits = event.waits;
         let (message, stimulus) = self.event_message(tenant, event);
         let event_id = stimulus.id.clone();
         if !waits {
-            self.accept(message).await?;
+            self.instances().accept(message).await?;
             return Ok(EventOutcome {
                 event_id,
                 delivered: None,
             });
         }
-        let parcel = self.accept_in_outbox(message).await?;
+        let parcel = self.instances().accept_in_outbox(message).await?;
         // It is accepted: what fails from here on is delivered later, so it is no error for the sender.
         let delivered = match self.stimulate(tenant, &stimulus).await {
             Ok(outcome) => {
-                if let Err(cause) = self.delete_rows(&parcel.keys).await {
+                if let Err(cause) = self.delivery().delete_rows(&parcel.keys).await {
                     tracing::debug!(event_id, cause = %cause, "a delivered event stays in the outbox");
                 }
                 Some(outcome)

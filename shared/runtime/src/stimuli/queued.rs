@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use crate::instances::resume::ResumeOutcome;
 use crate::kernel::target::Target;
 use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::stimuli::Stimuli;
 use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest};
 
 /// What became of a queued stimulus at one instance.
@@ -76,10 +76,10 @@ impl StimulusRequest {
     }
 }
 
-impl Runtime {
+impl Stimuli<'_> {
     /// Gives a queued stimulus to the first bookmark that takes it.
     pub(crate) async fn deliver_queued(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
@@ -87,7 +87,7 @@ impl Runtime {
             kept: true,
             ..StimulusOutcome::default()
         };
-        if self.is_paused() {
+        if self.pauses().is_paused() {
             // The sweep gives it to whom it is for when the pause is over.
             return Ok(outcome);
         }
@@ -122,14 +122,14 @@ impl Runtime {
     }
 
     async fn meet(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         instance_id: &str,
     ) -> Result<Met, RuntimeError> {
         let request = stimulus.taking(instance_id)?;
         let place = request.consumed.clone();
-        let met = match self.advance(tenant, request).await? {
+        let met = match self.kernel().advance(tenant, request).await? {
             Advanced::StimulusTaken | Advanced::CannotMigrate(_) | Advanced::NotAllowed(_) => {
                 Met::Taken
             }
@@ -148,6 +148,7 @@ impl Runtime {
         // The only instance that it is for has had it by another delivery.
         if let (Met::Seen, Some(_), Some(place)) = (&met, &stimulus.instance_id, place) {
             self.store()
+                .stimuli()
                 .take_queued(tenant, &place, self.now().0)
                 .await?;
             return Ok(Met::Taken);
@@ -157,12 +158,12 @@ impl Runtime {
 
     /// Looks for stimuli that were queued for bookmarks which a burst has opened: (id, hash).
     pub(crate) fn meet_queued(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &Instance,
         opened: Vec<(String, String)>,
     ) -> BoxFuture<'static, ()> {
-        let (runtime, tenant) = (self.clone(), tenant.clone());
+        let (runtime, tenant) = (self.0.clone(), tenant.clone());
         let opened: Vec<_> = opened
             .into_iter()
             .filter_map(|(id, hash)| Opened::of(instance, id, hash))
@@ -170,7 +171,7 @@ impl Runtime {
         Box::pin(async move {
             for bookmark in opened {
                 // What fails here is met by the sweep.
-                if let Err(cause) = runtime.meet_at(&tenant, &bookmark).await {
+                if let Err(cause) = runtime.stimuli().meet_at(&tenant, &bookmark).await {
                     tracing::debug!(instance = bookmark.instance_id, cause = %cause, "queued stimuli are looked at again later");
                 }
             }
@@ -178,12 +179,13 @@ impl Runtime {
     }
 
     /// Gives the first queued stimulus that fits to a bookmark.
-    async fn meet_at(&self, tenant: &Tenant, opened: &Opened) -> Result<(), RuntimeError> {
+    async fn meet_at(self, tenant: &Tenant, opened: &Opened) -> Result<(), RuntimeError> {
         let mut besides = Vec::new();
         loop {
             let now = self.now().0;
             let queued = self
                 .store()
+                .stimuli()
                 .first_queued(tenant, &opened.opening(), &besides, now)
                 .await?;
             let Some(queued) = queued else {

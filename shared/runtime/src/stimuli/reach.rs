@@ -12,8 +12,8 @@ use crate::derived_id::derived_id;
 use crate::instances::resume::ResumeOutcome;
 use crate::instances::start::{StartOutcome, StartRequest};
 use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::stimuli::Stimuli;
 use crate::stimuli::receivers::Receivers;
 use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest};
 use crate::work::definition_handle::DefinitionHandle;
@@ -44,10 +44,10 @@ enum Reached {
     Failed(RuntimeError),
 }
 
-impl Runtime {
+impl Stimuli<'_> {
     /// Reaches the one instance that a stimulus is for. Its head tells what waits there.
     pub(crate) async fn reach_only(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         instance_id: &str,
@@ -64,7 +64,7 @@ impl Runtime {
 
     /// Reaches those who are to have a stimulus.
     pub(crate) async fn reach_all(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         receivers: Receivers,
@@ -94,7 +94,7 @@ impl Runtime {
 
     /// Hands the pages after the first on by message, where there is a queue; else reaches them here.
     async fn hand_on(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         cursor: Option<String>,
@@ -113,7 +113,7 @@ impl Runtime {
 
     /// Reaches page after page from a cursor on; with a queue, one page.
     pub(crate) async fn reach_pages(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         mut cursor: Option<String>,
@@ -136,7 +136,7 @@ impl Runtime {
 
     /// Reaches the instances of a page, each once however many of its bookmarks wait.
     async fn reach_page(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         rows: Vec<BookmarkRow>,
@@ -155,7 +155,7 @@ impl Runtime {
     }
 
     async fn reach_trigger(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         row: &TriggerRow,
@@ -178,7 +178,7 @@ impl Runtime {
             trigger_generation: Some(row.generation),
             ..StartRequest::new(DefinitionHandle::published(&row.definition_id))
         };
-        match self.start(tenant, request).await {
+        match self.instances().start(tenant, request).await {
             Ok(StartOutcome::Started(report)) => Reached::Started(report.instance.id.to_string()),
             Ok(StartOutcome::AlreadyStarted(head)) => Reached::Started(head.instance_id),
             Ok(StartOutcome::Deleted { instance_id }) => Reached::Started(instance_id),
@@ -189,7 +189,7 @@ impl Runtime {
     }
 
     async fn reach_instance(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         (instance_id, rows): (&String, &Vec<BookmarkRow>),
@@ -198,13 +198,8 @@ impl Runtime {
         self.reached(tenant, request, rows).await
     }
 
-    async fn reached(
-        &self,
-        tenant: &Tenant,
-        request: WakeRequest,
-        rows: &[BookmarkRow],
-    ) -> Reached {
-        let advanced = match self.advance(tenant, request).await {
+    async fn reached(self, tenant: &Tenant, request: WakeRequest, rows: &[BookmarkRow]) -> Reached {
+        let advanced = match self.kernel().advance(tenant, request).await {
             Ok(Advanced::Outcome(outcome)) => outcome,
             Ok(Advanced::StimulusTaken | Advanced::CannotMigrate(_) | Advanced::NotAllowed(_)) => {
                 return Reached::Nobody;
@@ -225,7 +220,7 @@ impl Runtime {
             | ResumeOutcome::NotFound => {
                 // A row that leads nowhere was left by a lost commit or an interrupted clean-up.
                 for row in rows {
-                    if let Err(error) = self.store().forget_bookmark(tenant, row).await {
+                    if let Err(error) = self.store().stimuli().forget_bookmark(tenant, row).await {
                         return Reached::Failed(error.into());
                     }
                 }

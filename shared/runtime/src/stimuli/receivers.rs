@@ -7,8 +7,8 @@ use dormouse_store::stimulus::bookmark::BookmarkRow;
 use dormouse_store::stimulus::recipients::{Earlier, Recipients, Standing};
 use dormouse_store::stimulus::stimuli::Waiting;
 
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::stimuli::Stimuli;
 use crate::stimuli::stimulate::StimulusRequest;
 
 /// Rows of bookmarks read at once: as many as are noted.
@@ -45,28 +45,36 @@ pub(crate) struct Before {
     pub(crate) waits: Option<String>,
 }
 
-impl Runtime {
+impl Stimuli<'_> {
     /// One page of the bookmarks that wait for a stimulus.
     pub(crate) async fn page_of(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         cursor: Option<String>,
     ) -> Result<Waiting, RuntimeError> {
         let correlation_id = stimulus.correlation_id.as_deref();
         let hash = (stimulus.hash.as_str(), correlation_id);
-        Ok(self.store().waiting(tenant, hash, PAGE, cursor).await?)
+        Ok(self
+            .store()
+            .stimuli()
+            .waiting(tenant, hash, PAGE, cursor)
+            .await?)
     }
 
     /// Looks for the recipients of a stimulus. Two queries, and a write where somebody waits.
     pub(crate) async fn receivers(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<Found, RuntimeError> {
         let mut found = Receivers::default();
         if !stimulus.is_targeted() {
-            found.triggers = self.store().triggers(tenant, &stimulus.hash).await?;
+            found.triggers = self
+                .store()
+                .stimuli()
+                .triggers(tenant, &stimulus.hash)
+                .await?;
         }
         loop {
             let page = self.page_of(tenant, stimulus, found.cursor.take()).await?;
@@ -84,10 +92,13 @@ impl Runtime {
         let earlier = if !found.bookmarks.is_empty() {
             let mut recipients = Recipients::of(&found.bookmarks);
             recipients.has_more |= found.cursor.is_some();
-            store.note_recipients(tenant, key, &recipients, now).await?
+            store
+                .stimuli()
+                .note_recipients(tenant, key, &recipients, now)
+                .await?
         } else if !found.triggers.is_empty() {
             // One that is queued was for nobody when it came, so it starts nothing now.
-            store.earlier(tenant, key).await?
+            store.stimuli().earlier(tenant, key).await?
         } else {
             Earlier::None
         };
@@ -109,7 +120,7 @@ impl Runtime {
 
     /// How the recipients of an earlier delivery stand. A read or two for each.
     pub(crate) async fn before(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         recipients: &[(String, String)],
@@ -117,7 +128,12 @@ impl Runtime {
         let mut before = Before::default();
         for (instance, bookmark) in recipients {
             let at = (instance.as_str(), bookmark.as_str());
-            match self.store().standing(tenant, at, &stimulus.id).await? {
+            match self
+                .store()
+                .stimuli()
+                .standing(tenant, at, &stimulus.id)
+                .await?
+            {
                 Standing::Seen => before.seen.push(instance.clone()),
                 Standing::Waits => before.waits = Some(instance.clone()),
                 Standing::Away => {}

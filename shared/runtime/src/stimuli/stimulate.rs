@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 
 use crate::kernel::target::{Matching, Target};
 use crate::kernel::wake::WakeRequest;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::stimuli::Stimuli;
 use crate::stimuli::reach::Delivery;
 use crate::stimuli::receivers::{Found, owned};
 
@@ -113,18 +113,18 @@ enum Look {
     Waits(String),
 }
 
-impl Runtime {
+impl Stimuli<'_> {
     /// Delivers a stimulus. Only [`Self::publish_event`] promises that a crash does not lose it.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]. The same call again delivers what is missing and nothing twice.
     pub async fn stimulate(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         // Where there is a queue, it brings the stimulus again.
         let looks_max = match self.ports().queue {
             Some(_) => 2,
@@ -152,7 +152,7 @@ impl Runtime {
 
     /// Looks for recipients and reaches them; where there are none, queues the stimulus.
     async fn stimulate_once(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
     ) -> Result<Look, RuntimeError> {
@@ -190,12 +190,12 @@ impl Runtime {
 
     /// Goes on with a delivery at a page of its recipients.
     pub(crate) async fn stimulate_on(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         cursor: String,
     ) -> Result<(), RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let mut delivery = Delivery::default();
         self.reach_pages(tenant, stimulus, Some(cursor), &mut delivery)
             .await?;
@@ -204,14 +204,17 @@ impl Runtime {
 
     /// Queues a stimulus that nothing has received, unless somebody has had it before.
     async fn enqueue(
-        &self,
+        self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
         kept_ms: i64,
     ) -> Result<Look, RuntimeError> {
         let queued = stimulus.queued(kept_ms, self.now())?;
         let store = self.store();
-        let earlier = store.queue_stimulus(tenant, &queued, None).await?;
+        let earlier = store
+            .stimuli()
+            .queue_stimulus(tenant, &queued, None)
+            .await?;
         if let Earlier::SentTo(recipients) = earlier {
             let before = owned(recipients.besides(&[]));
             let before = self.before(tenant, stimulus, &before).await?;
@@ -225,6 +228,7 @@ impl Runtime {
             }
             // They had other reasons not to wait any more.
             store
+                .stimuli()
                 .queue_stimulus(tenant, &queued, Some(&recipients))
                 .await?;
         }

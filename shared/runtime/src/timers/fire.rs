@@ -9,8 +9,8 @@ use crate::instances::resume::ResumeOutcome;
 use crate::kernel::target::Target;
 use crate::kernel::wake::{Advanced, WakeRequest, outcome};
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::timers::Timers;
 use crate::work::report::BurstReport;
 use crate::work::timer::{Timer, Wakes};
 
@@ -31,14 +31,14 @@ pub enum TimerOutcome {
     Later,
 }
 
-impl Runtime {
+impl Timers<'_> {
     /// Fires a timer. Firing it early, late or twice is fine.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]. Fire it again then.
-    pub async fn fire_timer(&self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+    pub async fn fire(self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
+        self.pauses().refuse_while_paused()?;
         let early_ms = timer.due.0 - self.now().0;
         if early_ms > NEARLY_MS {
             let scheduler = &self.ports().scheduler;
@@ -57,7 +57,7 @@ impl Runtime {
         Ok(outcome)
     }
 
-    fn measure_fired(&self, timer: &Timer, outcome: &TimerOutcome, late_ms: i64) {
+    fn measure_fired(self, timer: &Timer, outcome: &TimerOutcome, late_ms: i64) {
         if !matches!(outcome, TimerOutcome::Fired(_)) {
             return;
         }
@@ -70,7 +70,7 @@ impl Runtime {
         tracing::info!(%tenant, timer = id, late_ms, "timer executed");
     }
 
-    async fn fire_due(&self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
+    async fn fire_due(self, timer: &Timer) -> Result<TimerOutcome, RuntimeError> {
         let (instance, request) = match &timer.wakes {
             Wakes::Occurrence(occurrence) => {
                 return self.fire_occurrence(&timer.tenant, occurrence).await;
@@ -82,6 +82,7 @@ impl Runtime {
         };
         let tenant = &timer.tenant;
         let mut answers = self
+            .kernel()
             .advance_all(tenant, instance.as_str(), vec![request])
             .await;
         match answers.pop() {
@@ -91,7 +92,7 @@ impl Runtime {
     }
 
     /// Fires timers of one instance that are due, in one burst as far as it can be. Answers each in its place.
-    pub async fn fire_timers(&self, timers: &[Timer]) -> Vec<Result<TimerOutcome, RuntimeError>> {
+    pub async fn fire_all(self, timers: &[Timer]) -> Vec<Result<TimerOutcome, RuntimeError>> {
         let together = timers
             .iter()
             .map(|timer| Some((timer, timer.instance()?, timer.request()?)));
@@ -100,14 +101,14 @@ impl Runtime {
         let Some(together) = together.filter(|_| !timers.iter().any(is_early)) else {
             let mut outcomes = Vec::with_capacity(timers.len());
             for timer in timers {
-                outcomes.push(self.fire_timer(timer).await);
+                outcomes.push(self.fire(timer).await);
             }
             return outcomes;
         };
         let Some((first, instance, _)) = together.first() else {
             return Vec::new();
         };
-        if let Err(paused) = self.refuse_while_paused() {
+        if let Err(paused) = self.pauses().refuse_while_paused() {
             let paused = Arc::new(paused);
             return timers
                 .iter()
@@ -117,7 +118,10 @@ impl Runtime {
         let (tenant, instance) = (first.tenant.clone(), (*instance).to_owned());
         let late_ms: Vec<i64> = timers.iter().map(|timer| self.late_ms(timer)).collect();
         let requests = together.into_iter().map(|(.., request)| request).collect();
-        let answers = self.advance_all(&tenant, &instance, requests).await;
+        let answers = self
+            .kernel()
+            .advance_all(&tenant, &instance, requests)
+            .await;
         let mut outcomes = Vec::with_capacity(timers.len());
         for ((timer, answer), late_ms) in timers.iter().zip(answers).zip(late_ms) {
             let outcome = self.fired(timer, answer).await;
@@ -129,12 +133,12 @@ impl Runtime {
         outcomes
     }
 
-    fn late_ms(&self, timer: &Timer) -> i64 {
+    fn late_ms(self, timer: &Timer) -> i64 {
         self.now().0 - timer.due.0
     }
 
     async fn fired(
-        &self,
+        self,
         timer: &Timer,
         answer: Result<Advanced, RuntimeError>,
     ) -> Result<TimerOutcome, RuntimeError> {
@@ -158,7 +162,7 @@ impl Runtime {
     }
 
     /// Forgets a timer that has fired.
-    pub(crate) async fn forget_timer(&self, timer: &Timer) -> Result<(), RuntimeError> {
+    pub(crate) async fn forget_timer(self, timer: &Timer) -> Result<(), RuntimeError> {
         let scheduler = &self.ports().scheduler;
         scheduler
             .forget(timer)

@@ -17,8 +17,8 @@ use crate::instances::start::{Begun, StartOutcome, StartRequest};
 use crate::kernel::burst::Cause;
 use crate::kernel::create::Beginning;
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
+use crate::timers::Timers;
 use crate::timers::fire::TimerOutcome;
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::timer::{Occurrence, Overlap, Timer, Wakes};
@@ -29,20 +29,21 @@ const ATTEMPTS_MAX: u32 = 5;
 /// How long an occurrence waits for an earlier one's end, in ms: for ever, as far as workflows go.
 const BUFFERED_MS: i64 = 10 * 365 * 24 * 3_600_000;
 
-impl Runtime {
+impl Timers<'_> {
     /// Fires an occurrence that is due. One of a generation that is not in force is a no-op.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]. Fire it again then.
     pub async fn fire_occurrence(
-        &self,
+        self,
         tenant: &Tenant,
         occurrence: &Occurrence,
     ) -> Result<TimerOutcome, RuntimeError> {
-        self.refuse_while_paused()?;
+        self.pauses().refuse_while_paused()?;
         let head = self
             .store()
+            .definitions()
             .definition_head(tenant, &occurrence.definition_id)
             .await?;
         let in_force = head.is_some_and(|head| {
@@ -59,7 +60,7 @@ impl Runtime {
             };
             let outcome = self.start_occurrence(tenant, &due).await?;
             if due.recurrence.next(due.nominal).is_none() {
-                self.store().end_chain(&due.link(tenant)?).await?;
+                self.store().chains().end_chain(&due.link(tenant)?).await?;
             }
             // Whoever has claimed the next one may be gone: this one comes again to look.
             if is_scheduled {
@@ -68,7 +69,10 @@ impl Runtime {
                 TimerOutcome::Later
             }
         } else {
-            self.store().end_chain(&occurrence.link(tenant)?).await?;
+            self.store()
+                .chains()
+                .end_chain(&occurrence.link(tenant)?)
+                .await?;
             TimerOutcome::Stale
         };
         if !matches!(outcome, TimerOutcome::Later) {
@@ -78,7 +82,7 @@ impl Runtime {
     }
 
     /// The occurrence to fire: of several that were missed, only the latest.
-    fn after_missed(&self, occurrence: &Occurrence) -> Occurrence {
+    fn after_missed(self, occurrence: &Occurrence) -> Occurrence {
         let now = self.now();
         let is_missed = now.0 - occurrence.nominal.0 > self.config().missed_after_ms;
         let latest = is_missed
@@ -92,31 +96,37 @@ impl Runtime {
 
     /// Schedules an occurrence, once for all who are about to. False: somebody else is about to.
     pub(crate) async fn schedule_occurrence(
-        &self,
+        self,
         tenant: &Tenant,
         occurrence: Occurrence,
     ) -> Result<bool, RuntimeError> {
         let link = occurrence.link(tenant)?;
-        match self.store().claim_occurrence(&link, self.now().0).await? {
+        match self
+            .store()
+            .chains()
+            .claim_occurrence(&link, self.now().0)
+            .await?
+        {
             Claimed::Done => return Ok(true),
             Claimed::Pending => return Ok(false),
             Claimed::Ours => {}
         }
         self.record(Metric::TimersScheduled, 1);
         self.set_again(&occurrence.timer(tenant)).await?;
-        self.store().confirm_occurrence(&link).await?;
+        self.store().chains().confirm_occurrence(&link).await?;
         Ok(true)
     }
 
     /// Sets the timer of the occurrence at which a chain stands, for the one there was is lost. Where there is no chain it
     /// begins with this occurrence.
     pub(crate) async fn set_occurrence_again(
-        &self,
+        self,
         tenant: &Tenant,
         first: Occurrence,
     ) -> Result<(), RuntimeError> {
         let standing = self
             .store()
+            .chains()
             .standing_occurrence(&first.link(tenant)?)
             .await?;
         let Some(link) = standing else {
@@ -129,7 +139,7 @@ impl Runtime {
     }
 
     /// Sets a timer that is part of no commit, or sets it again.
-    pub(crate) async fn set_again(&self, timer: &Timer) -> Result<(), RuntimeError> {
+    pub(crate) async fn set_again(self, timer: &Timer) -> Result<(), RuntimeError> {
         let scheduler = &self.ports().scheduler;
         scheduler
             .schedule(timer)
@@ -138,7 +148,7 @@ impl Runtime {
     }
 
     async fn start_occurrence(
-        &self,
+        self,
         tenant: &Tenant,
         occurrence: &Occurrence,
     ) -> Result<TimerOutcome, RuntimeError> {
@@ -161,7 +171,7 @@ impl Runtime {
                     return Ok(TimerOutcome::Stale);
                 }
                 Overlap::CancelPrevious => {
-                    self.cancel(tenant, &holder).await?;
+                    self.instances().cancel(tenant, &holder).await?;
                 }
                 Overlap::BufferOne => {
                     if !self.buffer(tenant, occurrence).await? {
@@ -180,7 +190,7 @@ impl Runtime {
 
     /// Starts the instance of an occurrence.
     async fn try_occurrence(
-        &self,
+        self,
         tenant: &Tenant,
         occurrence: &Occurrence,
         consumed: Option<QueuePlace>,
@@ -213,14 +223,18 @@ impl Runtime {
                 ..Cause::default()
             },
         };
-        self.begin(tenant, request, beginning).await
+        self.instances().begin(tenant, request, beginning).await
     }
 
     /// Queues an occurrence until the running one ends. False: one waits already.
-    async fn buffer(&self, tenant: &Tenant, occurrence: &Occurrence) -> Result<bool, RuntimeError> {
+    async fn buffer(self, tenant: &Tenant, occurrence: &Occurrence) -> Result<bool, RuntimeError> {
         let hash = buffer_hash(&occurrence.definition_id, &occurrence.activity_id);
         let id = occurrence.nominal.0.to_string();
-        let queued = self.store().queued_stimuli(tenant, &hash, 2).await?;
+        let queued = self
+            .store()
+            .stimuli()
+            .queued_stimuli(tenant, &hash, 2)
+            .await?;
         if queued.iter().any(|queued| queued.id != id) {
             return Ok(false);
         }
@@ -235,19 +249,26 @@ impl Runtime {
             payload: payload.into(),
             ..QueuedStimulus::default()
         };
-        self.store().queue_stimulus(tenant, &queued, None).await?;
+        self.store()
+            .stimuli()
+            .queue_stimulus(tenant, &queued, None)
+            .await?;
         Ok(true)
     }
 
     /// Starts the occurrence that waits for the end of an earlier one's instance, if it has ended.
     pub(crate) async fn start_buffered(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         activity_id: &str,
     ) -> Result<Delivered, RuntimeError> {
         let hash = buffer_hash(definition_id, activity_id);
-        let queued = self.store().queued_stimuli(tenant, &hash, 100).await?;
+        let queued = self
+            .store()
+            .stimuli()
+            .queued_stimuli(tenant, &hash, 100)
+            .await?;
         let mut waiting = queued.into_iter();
         let Some(first) = waiting.next() else {
             return Ok(Delivered::Done);
@@ -256,6 +277,7 @@ impl Runtime {
         for other in waiting {
             let now = self.now().0;
             self.store()
+                .stimuli()
                 .take_queued(tenant, &other.place(), now)
                 .await?;
         }
@@ -276,6 +298,7 @@ impl Runtime {
             ) => {
                 let now = self.now().0;
                 self.store()
+                    .stimuli()
                     .take_queued(tenant, &first.place(), now)
                     .await?;
             }

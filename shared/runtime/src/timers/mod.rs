@@ -2,3 +2,11 @@
 
 pub(crate) mod fire;
 pub(crate) mod fire_occurrence;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Timers and occurrences that are due.
+    pub Timers,
+    timers
+);

@@ -16,7 +16,11 @@ fn named(name: &str) -> EventRequest {
 }
 
 async fn send(node: &Node, world: &World, event: EventRequest) -> EventOutcome {
-    let outcome = node.publish_event(&world.tenant, event).await.unwrap();
+    let outcome = node
+        .stimuli()
+        .publish_event(&world.tenant, event)
+        .await
+        .unwrap();
     settle().await;
     outcome
 }
@@ -106,7 +110,7 @@ async fn an_event_and_a_bookmark_that_cross_meet() {
         one.publish(sequence("flow", &[event("go"), write("end")]))
             .await;
         let started = one.started("flow");
-        let sent = other.publish_event(&world.tenant, named("go"));
+        let sent = other.stimuli().publish_event(&world.tenant, named("go"));
         let (started, sent) = tokio::join!(started, sent);
         sent.unwrap();
         settle().await;
@@ -130,14 +134,19 @@ async fn an_event_that_nobody_wants_becomes_a_dead_letter_and_can_be_replayed() 
     send(&node, &world, request).await;
     let report = node.sweep_later().await;
     assert_eq!(report.expired, 1);
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert_eq!(letters.letters.len(), 1);
     node.publish(sequence("flow", &[event("go"), write("end")]))
         .await;
     let id = node.started("flow").await.instance.id.to_string();
     let letter = letters.letters[0].id.clone();
     assert!(
-        node.replay_dead_letter(&world.tenant, &letter)
+        node.dead_letters()
+            .replay(&world.tenant, &letter)
             .await
             .unwrap()
     );
@@ -145,7 +154,8 @@ async fn an_event_that_nobody_wants_becomes_a_dead_letter_and_can_be_replayed() 
     assert_eq!(node.sub_status(&id).await, "Finished");
     assert!(
         !node
-            .replay_dead_letter(&world.tenant, &letter)
+            .dead_letters()
+            .replay(&world.tenant, &letter)
             .await
             .unwrap()
     );
@@ -201,7 +211,8 @@ async fn an_event_starts_what_it_triggers_once() {
         .await;
     let third = send(&node, &world, named("order")).await;
     assert_eq!(third.delivered.unwrap().started.len(), 1);
-    node.retract_definition(&world.tenant, "flow")
+    node.definitions()
+        .retract(&world.tenant, "flow")
         .await
         .unwrap();
     let fourth = send(&node, &world, named("order")).await;
@@ -258,7 +269,7 @@ async fn an_event_that_is_delivered_late_again_finds_that_it_was_taken() {
     // The sender dies when the event is kept, before it forgets that it had to deliver it.
     let dying = world.dying_node(4, false);
     let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
-    tokio::spawn(async move { runtime.publish_event(&tenant, request).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, request).await });
     settle().await;
     assert!(dying.table.is_dead());
     assert_eq!(world.rows("OUTBOX").len(), 1);
@@ -291,7 +302,7 @@ async fn an_event_that_was_delivered_and_comes_again_wakes_nobody_else() {
     let dying = world.dying_node(7, false);
     let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
     let sent = request.clone();
-    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, sent).await });
     settle().await;
     assert!(dying.table.is_dead());
     assert_eq!(node.sub_status(&first).await, "Finished");
@@ -324,7 +335,7 @@ async fn an_event_whose_receiver_was_woken_by_another_is_kept_for_the_next() {
     // One dies between its note and its read of the head; another one comes in between.
     let dying = world.dying_node(4, false);
     let (runtime, tenant, sent) = (dying.runtime.clone(), world.tenant.clone(), of("e-1"));
-    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, sent).await });
     settle().await;
     assert!(dying.table.is_dead());
     send(&node, &world, of("e-2")).await;

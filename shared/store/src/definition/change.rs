@@ -1,6 +1,7 @@
 //! Carrying a change of a definition out: in one atomic write, or in an order in which a crash between does no
 //! harm.
 
+use crate::definition::Definitions;
 use crate::definition::head::{DefinitionHead, def_partition, head_key};
 use crate::definition::publish::Saved;
 use crate::definition::rows::{Current, DefinitionChange};
@@ -8,12 +9,11 @@ use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::send::refused_without_reason;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Change, Durability, Query, Updated, Write, Written};
 
-impl Store {
+impl Definitions<'_> {
     /// A definition as it is: head and owned rows in one query.
-    pub(crate) async fn current(&self, tenant: &Tenant, id: &str) -> Result<Current, StoreError> {
+    pub(crate) async fn current(self, tenant: &Tenant, id: &str) -> Result<Current, StoreError> {
         let mut query = Query::prefix(def_partition(tenant, id)?, "HEAD");
         query.until = "ROWS\u{1}".to_owned();
         let page = self.table().query(&query).await?;
@@ -42,7 +42,7 @@ impl Store {
 
     /// Carries a change out.
     pub(crate) async fn change_definition(
-        &self,
+        self,
         tenant: &Tenant,
         mut change: DefinitionChange,
     ) -> Result<Saved, StoreError> {
@@ -98,7 +98,7 @@ impl Store {
     /// Takes a generation that no other publish will use, for triggers that are put before the head changes.
     /// `None`: somebody was quicker.
     async fn reserve_generation(
-        &self,
+        self,
         tenant: &Tenant,
         change: &DefinitionChange,
     ) -> Result<Option<u64>, StoreError> {
@@ -120,7 +120,7 @@ impl Store {
 
     /// What it means that the head is not as it was: somebody was quicker, or we were ourselves.
     async fn lost(
-        &self,
+        self,
         tenant: &Tenant,
         change: &DefinitionChange,
         unsure: bool,
@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// The deletes that did not fit. They are of triggers that are not in force any more and the like.
-    async fn finish_change(&self, after: Vec<Vec<Write>>) {
+    async fn finish_change(self, after: Vec<Vec<Write>>) {
         for batch in after {
             if let Err(cause) = self.write_again(&batch, &mut false).await {
                 tracing::warn!(cause = %cause, "rows of a definition's older version stay behind");

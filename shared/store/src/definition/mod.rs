@@ -7,3 +7,11 @@ pub(crate) mod read;
 pub mod route;
 pub(crate) mod rows;
 pub mod trigger;
+
+use crate::store::handle::handle;
+
+handle!(
+    /// Definitions, their versions, triggers and routes.
+    pub Definitions,
+    definitions
+);

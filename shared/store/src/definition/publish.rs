@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
+use crate::definition::Definitions;
 use crate::definition::head::{
     DefinitionHead, OwnedRows, VersionInfo, digest, version_attributes, version_key,
 };
@@ -13,7 +14,6 @@ use crate::definition::rows::{Current, DefinitionChange};
 use crate::definition::trigger::NewTrigger;
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Change, Condition, Value, Write, Written};
 
 /// A version to save.
@@ -58,13 +58,13 @@ pub enum Saved {
     },
 }
 
-impl Store {
+impl Definitions<'_> {
     /// Saves a version without publishing it. One query and one atomic write.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn save_draft(&self, tenant: &Tenant, draft: &Draft) -> Result<Saved, StoreError> {
+    pub async fn save_draft(self, tenant: &Tenant, draft: &Draft) -> Result<Saved, StoreError> {
         let current = self.current(tenant, &draft.definition_id).await?;
         if let Some(conflict) = current.conflict(draft.expected_revision) {
             return Ok(conflict);
@@ -83,7 +83,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn publish(
-        &self,
+        self,
         tenant: &Tenant,
         publication: &Publication,
     ) -> Result<Saved, StoreError> {
@@ -126,7 +126,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn retract(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         expected_revision: u64,
@@ -154,7 +154,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_version(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
@@ -173,7 +173,7 @@ impl Store {
                 return Ok(None);
             };
             let Some(latest) = versions.iter().rfind(|v| v.info.version != version) else {
-                self.delete_definition(tenant, definition_id).await?;
+                self.delete(tenant, definition_id).await?;
                 return Ok(Some(Saved::Done(head)));
             };
             let key = version_key(tenant, definition_id, version)?;
@@ -212,7 +212,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn mark_version_used(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
@@ -228,7 +228,7 @@ impl Store {
 
     /// The change that a saved version makes.
     fn saving(
-        &self,
+        self,
         tenant: &Tenant,
         current: Current,
         draft: &Draft,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::definition::Definitions;
 use crate::definition::head::{
     DefinitionHead, DefinitionVersion, def_partition, head_key, last_part, list_partition,
     type_name_key, version_id_key, version_key,
@@ -13,13 +14,12 @@ use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Index, Item, Query, TableError, Write};
 
 /// How often a delete is tried while others edit.
 const ATTEMPTS_MAX: u32 = 8;
 
-impl Store {
+impl Definitions<'_> {
     /// What is known of a definition, as of the last publish that returned. One read. `None`: there is none, or it
     /// was deleted.
     ///
@@ -27,7 +27,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn definition_head(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Option<DefinitionHead>, StoreError> {
@@ -43,7 +43,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn definition_version(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
         version: u32,
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn find_version(
-        &self,
+        self,
         tenant: &Tenant,
         version_id: &str,
     ) -> Result<Option<(String, u32)>, StoreError> {
@@ -84,7 +84,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn list_versions(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Vec<DefinitionVersion>, StoreError> {
@@ -116,7 +116,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn list_definitions(
-        &self,
+        self,
         tenant: &Tenant,
     ) -> Result<Vec<DefinitionHead>, StoreError> {
         let all = Query::prefix(list_partition(tenant), "");
@@ -135,7 +135,7 @@ impl Store {
 
     /// The ids of all definitions of a tenant, those that were deleted included: their instances are still there.
     pub(crate) async fn definition_ids(
-        &self,
+        self,
         tenant: &Tenant,
     ) -> Result<BTreeSet<String>, StoreError> {
         let all = Query::prefix(list_partition(tenant), "");
@@ -158,7 +158,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn list_consumers(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Vec<String>, StoreError> {
@@ -181,7 +181,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn find_by_type_name(
-        &self,
+        self,
         tenant: &Tenant,
         type_name: &str,
     ) -> Result<Vec<String>, StoreError> {
@@ -198,7 +198,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn list_routes(&self, tenant: &Tenant) -> Result<Vec<Route>, StoreError> {
+    pub async fn list_routes(self, tenant: &Tenant) -> Result<Vec<Route>, StoreError> {
         let all = Query::prefix(routes_partition(tenant), "");
         let items = self
             .every(Query {
@@ -221,11 +221,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn delete_definition(
-        &self,
-        tenant: &Tenant,
-        definition_id: &str,
-    ) -> Result<bool, StoreError> {
+    pub async fn delete(self, tenant: &Tenant, definition_id: &str) -> Result<bool, StoreError> {
         for _ in 0..ATTEMPTS_MAX {
             let versions = self.list_versions(tenant, definition_id).await?;
             let current = self.current(tenant, definition_id).await?;
@@ -253,7 +249,7 @@ impl Store {
     }
 
     /// Every item of a range, page after page.
-    pub(crate) async fn every(&self, mut query: Query) -> Result<Vec<Item>, StoreError> {
+    pub(crate) async fn every(self, mut query: Query) -> Result<Vec<Item>, StoreError> {
         let mut items = Vec::new();
         loop {
             let page = self.table().query(&query).await?;

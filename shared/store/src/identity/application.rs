@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Identities;
 use crate::identity::user::identity_partition;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::{Item, Key, Query};
 
 const WHAT: &str = "application";
@@ -54,16 +54,13 @@ fn listed(tenant: &Tenant, id: &str) -> Result<Key, StoreError> {
     Ok(Key::new(identity_partition(tenant), format!("APP#{id}")))
 }
 
-impl Store {
+impl Identities<'_> {
     /// The application of a key, by the key's public id. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn application(
-        &self,
-        id: &str,
-    ) -> Result<Option<Versioned<Application>>, StoreError> {
+    pub async fn application(self, id: &str) -> Result<Option<Versioned<Application>>, StoreError> {
         self.get_versioned(WHAT, &key(id)?).await
     }
 
@@ -73,7 +70,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_application(
-        &self,
+        self,
         tenant: &Tenant,
         application: &Application,
     ) -> Result<bool, StoreError> {
@@ -91,7 +88,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_application(
-        &self,
+        self,
         tenant: &Tenant,
         application: &Versioned<Application>,
     ) -> Result<bool, StoreError> {
@@ -108,7 +105,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn applications(&self, tenant: &Tenant) -> Result<Vec<Application>, StoreError> {
+    pub async fn applications(self, tenant: &Tenant) -> Result<Vec<Application>, StoreError> {
         let query = Query::prefix(identity_partition(tenant), "APP#");
         let page = self.table().query(&query).await?;
         let read = |item: &Item| Versioned::from_item(WHAT, item).map(|found| found.value);

@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Links;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part};
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::Key;
 
 const WHAT: &str = "resume link";
@@ -113,13 +113,13 @@ fn key(digest: &str) -> Result<Key, StoreError> {
     Ok(Key::new(format!("{SYSTEM}/LINK#{digest}"), "HEAD"))
 }
 
-impl Store {
+impl Links<'_> {
     /// The link of a secret, by the secret's digest. It may have expired. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn link(&self, digest: &str) -> Result<Option<Versioned<Link>>, StoreError> {
+    pub async fn link(self, digest: &str) -> Result<Option<Versioned<Link>>, StoreError> {
         self.get_versioned(WHAT, &key(digest)?).await
     }
 
@@ -128,7 +128,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_link(&self, digest: &str, link: &Versioned<Link>) -> Result<bool, StoreError> {
+    pub async fn put_link(self, digest: &str, link: &Versioned<Link>) -> Result<bool, StoreError> {
         let ttl_s = link.value.expires_ms / 1_000 + 3_600;
         let put = link.put(WHAT, key(digest)?, Some(ttl_s))?;
         self.write_if(&[put]).await

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Identities;
 use crate::identity::user::identity_partition;
 use crate::item::error::StoreError;
 use crate::item::key_text::part;
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::{Item, Key, Query};
 
 const WHAT: &str = "role";
@@ -33,14 +33,14 @@ fn key(tenant: &Tenant, id: &str) -> Result<Key, StoreError> {
     Ok(Key::new(identity_partition(tenant), format!("ROLE#{id}")))
 }
 
-impl Store {
+impl Identities<'_> {
     /// A role. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn role(
-        &self,
+        self,
         tenant: &Tenant,
         id: &str,
     ) -> Result<Option<Versioned<Role>>, StoreError> {
@@ -53,7 +53,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_role(
-        &self,
+        self,
         tenant: &Tenant,
         role: &Versioned<Role>,
     ) -> Result<bool, StoreError> {
@@ -67,7 +67,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_role(
-        &self,
+        self,
         tenant: &Tenant,
         role: &Versioned<Role>,
     ) -> Result<bool, StoreError> {
@@ -80,7 +80,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn roles(&self, tenant: &Tenant) -> Result<Vec<Role>, StoreError> {
+    pub async fn roles(self, tenant: &Tenant) -> Result<Vec<Role>, StoreError> {
         let query = Query::prefix(identity_partition(tenant), "ROLE#");
         let page = self.table().query(&query).await?;
         let read = |item: &Item| Versioned::from_item(WHAT, item).map(|found| found.value);

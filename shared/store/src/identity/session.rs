@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Identities;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part};
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::Key;
 
 const WHAT: &str = "session";
@@ -40,13 +40,13 @@ fn key(id: &str) -> Result<Key, StoreError> {
     Ok(Key::new(format!("{SYSTEM}/SESSION#{id}"), "HEAD"))
 }
 
-impl Store {
+impl Identities<'_> {
     /// A session; it may be over. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn session(&self, id: &str) -> Result<Option<Versioned<Session>>, StoreError> {
+    pub async fn session(self, id: &str) -> Result<Option<Versioned<Session>>, StoreError> {
         self.get_versioned(WHAT, &key(id)?).await
     }
 
@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_session(&self, session: &Versioned<Session>) -> Result<bool, StoreError> {
+    pub async fn put_session(self, session: &Versioned<Session>) -> Result<bool, StoreError> {
         let ttl_s = session.value.ends_ms / 1_000 + 3_600;
         let put = session.put(WHAT, key(&session.value.id)?, Some(ttl_s))?;
         self.write_if(&[put]).await
@@ -66,7 +66,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn delete_session(&self, session: &Versioned<Session>) -> Result<bool, StoreError> {
+    pub async fn delete_session(self, session: &Versioned<Session>) -> Result<bool, StoreError> {
         let delete = session.delete(key(&session.value.id)?);
         self.write_if(&[delete]).await
     }

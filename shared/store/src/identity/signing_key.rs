@@ -4,11 +4,11 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Links;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part, time};
 use crate::item::readable::readable;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::{Item, Key, Query};
 
 const WHAT: &str = "signing key";
@@ -44,13 +44,13 @@ fn signing_partition() -> String {
     format!("{SYSTEM}/SIGN")
 }
 
-impl Store {
+impl Links<'_> {
     /// The keys, oldest first. One query.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn signing_keys(&self) -> Result<Vec<SigningKey>, StoreError> {
+    pub async fn signing_keys(self) -> Result<Vec<SigningKey>, StoreError> {
         let page = self
             .table()
             .query(&Query::prefix(signing_partition(), "K#"))
@@ -65,7 +65,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn link_key(&self, made: Bytes) -> Result<Bytes, StoreError> {
+    pub async fn link_key(self, made: Bytes) -> Result<Bytes, StoreError> {
         let at = Key::new(signing_partition(), "LINKS");
         let new = Versioned::new(SigningKey {
             secret: made,
@@ -85,7 +85,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_signing_key(&self, key: &SigningKey, ttl_s: i64) -> Result<bool, StoreError> {
+    pub async fn put_signing_key(self, key: &SigningKey, ttl_s: i64) -> Result<bool, StoreError> {
         let kid = part("a signing key's name", &key.kid)?;
         let at = Key::new(signing_partition(), format!("K#{kid}"));
         let put = Versioned::new(key.clone()).put(WHAT, at, Some(ttl_s))?;

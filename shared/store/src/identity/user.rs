@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Identities;
 use crate::item::error::StoreError;
 use crate::item::key_text::{part, partition};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::{Item, Key, Query};
 
 const WHAT: &str = "user";
@@ -43,14 +43,14 @@ fn key(tenant: &Tenant, name: &str) -> Result<Key, StoreError> {
     Ok(Key::new(identity_partition(tenant), format!("USER#{name}")))
 }
 
-impl Store {
+impl Identities<'_> {
     /// A user. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn user(
-        &self,
+        self,
         tenant: &Tenant,
         name: &str,
     ) -> Result<Option<Versioned<User>>, StoreError> {
@@ -63,7 +63,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_user(
-        &self,
+        self,
         tenant: &Tenant,
         user: &Versioned<User>,
     ) -> Result<bool, StoreError> {
@@ -77,7 +77,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_user(
-        &self,
+        self,
         tenant: &Tenant,
         user: &Versioned<User>,
     ) -> Result<bool, StoreError> {
@@ -90,7 +90,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn users(&self, tenant: &Tenant) -> Result<Vec<User>, StoreError> {
+    pub async fn users(self, tenant: &Tenant) -> Result<Vec<User>, StoreError> {
         let query = Query::prefix(identity_partition(tenant), "USER#");
         let page = self.table().query(&query).await?;
         let read = |item: &Item| Versioned::from_item(WHAT, item).map(|found| found.value);

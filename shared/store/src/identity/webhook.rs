@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::Links;
 use crate::identity::user::identity_partition;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
 use crate::table::{Item, Key, Query};
 
 const WHAT: &str = "webhook";
@@ -48,13 +48,13 @@ fn listed(tenant: &Tenant, id: &str) -> Result<Key, StoreError> {
     Ok(Key::new(identity_partition(tenant), format!("HOOK#{id}")))
 }
 
-impl Store {
+impl Links<'_> {
     /// A webhook. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn webhook(&self, id: &str) -> Result<Option<Versioned<Webhook>>, StoreError> {
+    pub async fn webhook(self, id: &str) -> Result<Option<Versioned<Webhook>>, StoreError> {
         self.get_versioned(WHAT, &key(id)?).await
     }
 
@@ -63,11 +63,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_webhook(
-        &self,
-        tenant: &Tenant,
-        webhook: &Webhook,
-    ) -> Result<bool, StoreError> {
+    pub async fn put_webhook(self, tenant: &Tenant, webhook: &Webhook) -> Result<bool, StoreError> {
         let new = Versioned::new(webhook.clone());
         let writes = [
             new.put(WHAT, key(&webhook.id)?, None)?,
@@ -82,7 +78,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn delete_webhook(
-        &self,
+        self,
         tenant: &Tenant,
         webhook: &Versioned<Webhook>,
     ) -> Result<bool, StoreError> {
@@ -99,7 +95,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<Webhook>, StoreError> {
+    pub async fn webhooks(self, tenant: &Tenant) -> Result<Vec<Webhook>, StoreError> {
         let query = Query::prefix(identity_partition(tenant), "HOOK#");
         let page = self.table().query(&query).await?;
         let read = |item: &Item| Versioned::from_item(WHAT, item).map(|found| found.value);

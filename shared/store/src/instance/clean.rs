@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
-use crate::instance::head::{self as instance, HeadItem, RowPlace, Stored, head_key, number, wf_partition};
+use crate::instance::Instances;
+use crate::instance::head::{
+    self as instance, HeadItem, RowPlace, Stored, head_key, number, wf_partition,
+};
 use crate::instance::stamp;
 use crate::instance::state::StatePlace;
 use crate::instance::uniqueness;
@@ -14,7 +17,6 @@ use crate::item::send::refused_without_reason;
 use crate::item::tenant::Tenant;
 use crate::outbox::row::{self as outbox, Effect, OutboxKey};
 use crate::stimulus::bookmark;
-use crate::store::Store;
 use crate::table::{
     Attributes, Change, Condition, Item, Key, Query, TableError, Value, Write, Written,
 };
@@ -36,15 +38,15 @@ pub enum Deleted {
     NotFound,
 }
 
-impl Store {
+impl Instances<'_> {
     /// Deletes an instance, whoever works on it: nobody's fence is good any more. `effects` should have one that
     /// calls [`Self::clean_deleted`] until it is done. One read and one atomic write.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn delete_instance(
-        &self,
+    pub async fn delete(
+        self,
         tenant: &Tenant,
         instance_id: &str,
         now_ms: i64,
@@ -68,7 +70,7 @@ impl Store {
                 },
                 stored.is_as_read(),
             )];
-            let source = self.accepted(tenant, instance_id, now_ms);
+            let source = self.outbox().accepted(tenant, instance_id, now_ms);
             let rows = outbox::rows(&source, effects, None)?;
             let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
             writes.extend(
@@ -87,7 +89,7 @@ impl Store {
 
     /// Puts the tombstone of an instance whose time has come, if it is still as it was read.
     pub(crate) async fn bury(
-        &self,
+        self,
         tenant: &Tenant,
         stored: &Stored,
         now_ms: i64,
@@ -111,7 +113,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn clean_deleted(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         now_ms: i64,
@@ -150,7 +152,7 @@ impl Store {
     }
 
     async fn clean_bookmarks(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         key: Key,
@@ -179,7 +181,7 @@ impl Store {
     }
 
     async fn clean_claims(
-        &self,
+        self,
         instance: &str,
         claims: &BTreeSet<String>,
     ) -> Result<(), StoreError> {
@@ -192,7 +194,7 @@ impl Store {
     }
 
     /// Deletes a batch of the items beside the head. False: there were none.
-    async fn clean_partition(&self, tenant: &Tenant, instance: &str) -> Result<bool, StoreError> {
+    async fn clean_partition(self, tenant: &Tenant, instance: &str) -> Result<bool, StoreError> {
         let limit = u32::try_from(self.config().writes_max).unwrap_or(100);
         let all = Query::prefix(wf_partition(tenant, instance)?, "");
         let page = self
@@ -221,9 +223,9 @@ impl Store {
     }
 }
 
-impl Store {
+impl Instances<'_> {
     /// What stays of a head: that it was deleted, who made its last commits, and what is still to be cleaned.
-    fn tombstone(&self, stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
+    fn tombstone(self, stored: &Stored, now_ms: i64) -> Result<Attributes, StoreError> {
         let mut attributes = Attributes::from([
             ("de".to_owned(), Value::N(now_ms)),
             ("fe".to_owned(), number(stored.head.fence + 1)),

@@ -6,6 +6,7 @@
 use bytes::Bytes;
 
 use crate::definition::route::Route;
+use crate::instance::Commits;
 use crate::instance::expiry::Kept;
 use crate::instance::head::{self as instance, HeadItem, InstanceHead, Stored, Summary, head_key};
 use crate::instance::head_changes;
@@ -101,14 +102,14 @@ pub struct Prepared {
     put: Vec<Key>,
 }
 
-impl Store {
+impl Commits<'_> {
     /// Commits a burst, or a part of it: [`Self::prepare`] and [`Self::commit_prepared`].
     ///
     /// # Errors
     ///
     /// [`StoreError`]. After [`StoreError::is_unknown`] the commit may have happened.
     pub async fn commit(
-        &self,
+        self,
         loaded: &mut Loaded,
         commit: &Commit,
     ) -> Result<Committed, StoreError> {
@@ -122,7 +123,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]. What was put is harmless: its commit never happens.
-    pub async fn prepare(&self, loaded: &Loaded, commit: &Commit) -> Result<Prepared, StoreError> {
+    pub async fn prepare(self, loaded: &Loaded, commit: &Commit) -> Result<Prepared, StoreError> {
         let mut plan = self.plan(loaded, commit).await?;
         let own: Vec<Key> = plan
             .before
@@ -162,14 +163,16 @@ impl Store {
     /// [`StoreError`]. Where an answer was lost, the head is read back; if even that fails the error is
     /// [`StoreError::is_unknown`], and the same call again settles it.
     pub async fn commit_prepared(
-        &self,
+        self,
         loaded: &mut Loaded,
         prepared: &mut Prepared,
     ) -> Result<Committed, StoreError> {
         let done = self.carry_out(loaded, prepared).await;
         match &done {
             Ok(Committed::Done(_)) => {
-                self.drop_blob(prepared.plan.old_place.as_ref()).await;
+                self.instances()
+                    .drop_blob(prepared.plan.old_place.as_ref())
+                    .await;
                 let after = std::mem::take(&mut prepared.plan.after);
                 if let Err(cause) = self.put_each(&after).await {
                     let instance = loaded.instance_id();
@@ -183,8 +186,10 @@ impl Store {
     }
 
     /// Deletes what a commit prepared that did not happen and never will. What fails here is dropped by whoever finds it.
-    pub async fn take_back(&self, prepared: &mut Prepared) {
-        self.drop_blob(prepared.plan.new_place.as_ref()).await;
+    pub async fn take_back(self, prepared: &mut Prepared) {
+        self.instances()
+            .drop_blob(prepared.plan.new_place.as_ref())
+            .await;
         let deletes: Vec<_> = std::mem::take(&mut prepared.put)
             .into_iter()
             .map(|key| Write::Delete(key, Condition::Always))
@@ -194,7 +199,7 @@ impl Store {
         }
     }
 
-    async fn put_each(&self, writes: &[Write]) -> Result<(), StoreError> {
+    async fn put_each(self, writes: &[Write]) -> Result<(), StoreError> {
         if !writes.is_empty() {
             self.table().write_each(writes).await?;
         }
@@ -202,7 +207,7 @@ impl Store {
     }
 
     async fn carry_out(
-        &self,
+        self,
         loaded: &mut Loaded,
         prepared: &Prepared,
     ) -> Result<Committed, StoreError> {
@@ -256,7 +261,7 @@ impl Store {
 
     /// Whether a commit that was refused by its head was refused because it had happened already.
     async fn landed(
-        &self,
+        self,
         loaded: &Loaded,
         plan: &Plan,
         there: &Stored,

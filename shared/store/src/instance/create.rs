@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
+use crate::instance::Instances;
 use crate::instance::expiry::Expiry;
 use crate::instance::head::{InstanceHead, Stored, Summary};
 use crate::instance::lease::{Loaded, New};
@@ -30,7 +31,7 @@ pub struct NewInstance<'a> {
     pub predecessor: Predecessor,
 }
 
-impl Store {
+impl Instances<'_> {
     /// An instance that its first commit creates. No call to the table.
     ///
     /// That it runs the published version is the caller's to know: it reads [`Store::definition_head`] beside the
@@ -39,7 +40,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::BadId`] of a claim.
-    pub fn blank(&self, tenant: &Tenant, new: &NewInstance<'_>) -> Result<Loaded, StoreError> {
+    pub fn blank(self, tenant: &Tenant, new: &NewInstance<'_>) -> Result<Loaded, StoreError> {
         let claims: Result<BTreeSet<_>, StoreError> = new
             .claims
             .iter()

@@ -6,6 +6,7 @@
 
 use bytes::Bytes;
 
+use crate::instance::Instances;
 use crate::instance::clean::Deleted;
 use crate::instance::commit::Commit;
 use crate::instance::head::{self as instance, HeadItem, Stored, head_key, wf_partition};
@@ -17,7 +18,6 @@ use crate::item::key_text::{SYSTEM, part, plain, time};
 use crate::item::shard;
 use crate::item::tenant::Tenant;
 use crate::stimulus::queued_stimulus::tenant_of;
-use crate::store::Store;
 use crate::table::{Attributes, Condition, Index, Item, Key, Query, Value, Write};
 
 /// How long an instance is kept after the commit that ends it.
@@ -90,10 +90,10 @@ fn row(tenant: &Tenant, instance: &str, until_ms: i64, shards: u16) -> Result<It
     })
 }
 
-impl Store {
+impl Instances<'_> {
     /// Plans when the instance goes. To be called when the rest of the head is planned.
     pub(crate) fn plan_expiry(
-        &self,
+        self,
         tenant: &Tenant,
         plan: &mut Plan,
         old: &Stored,
@@ -132,7 +132,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn list_expired(
-        &self,
+        self,
         shard: u16,
         now_ms: i64,
         limit: u32,
@@ -166,8 +166,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn expire_instance(
-        &self,
+    pub async fn expire(
+        self,
         expired: &ExpiredInstance,
         now_ms: i64,
     ) -> Result<Deleted, StoreError> {
@@ -204,7 +204,7 @@ impl Store {
     ///
     /// [`StoreError::NoBlobs`] where there are none, else [`StoreError::Blobs`].
     pub async fn archive(
-        &self,
+        self,
         tenant: &Tenant,
         day: &str,
         instance: &str,
@@ -217,7 +217,7 @@ impl Store {
         blobs.put(&name, body).await.map_err(StoreError::Blobs)
     }
 
-    async fn drop_row(&self, tenant: &Tenant, id: &str) -> Result<(), StoreError> {
+    async fn drop_row(self, tenant: &Tenant, id: &str) -> Result<(), StoreError> {
         let key = row_key(tenant, id)?;
         self.write_plain(&[Write::Delete(key, Condition::Always)])
             .await

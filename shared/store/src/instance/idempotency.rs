@@ -3,11 +3,11 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::instance::Instances;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{part, partition};
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Condition, Item, Key, Value, Write, Written};
 
 /// The answer to a request that may be sent again.
@@ -57,14 +57,14 @@ pub(crate) fn from_item(item: &Item, key: &str) -> Result<Answer, StoreError> {
     Ok(answer)
 }
 
-impl Store {
+impl Instances<'_> {
     /// The answer that was given under a key and still counts. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn answer(
-        &self,
+        self,
         tenant: &Tenant,
         idempotency_key: &str,
         now_ms: i64,
@@ -81,7 +81,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_answer(
-        &self,
+        self,
         tenant: &Tenant,
         answer: &Answer,
         now_ms: i64,

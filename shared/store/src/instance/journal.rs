@@ -6,6 +6,7 @@
 
 use bytes::Bytes;
 
+use crate::instance::Instances;
 use crate::instance::head::{Stored, wf_partition};
 use crate::item::body;
 use crate::item::chunks::{self, Chunk};
@@ -13,7 +14,6 @@ use crate::item::error::StoreError;
 use crate::item::key_text::count;
 use crate::item::packed;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Attributes, Item, Key, Query, Value};
 
 /// One line.
@@ -85,10 +85,10 @@ pub(crate) struct Lines {
     pub(crate) moved: Option<Item>,
 }
 
-impl Store {
+impl Instances<'_> {
     /// Adds a commit's lines to the recent ones.
     pub(crate) fn add_lines(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         recent: &Bytes,
@@ -126,19 +126,19 @@ impl Store {
         })
     }
 
-    fn lines_item(&self, key: Key, frames: &[u8]) -> Item {
+    fn lines_item(self, key: Key, frames: &[u8]) -> Item {
         let packed = packed::pack(frames, self.config().compress_from.min(1_024));
         let attributes = Attributes::from([("jl".to_owned(), Value::B(packed))]);
         Item { key, attributes }
     }
 
     /// The recent chunks in a head.
-    pub(crate) fn recent_chunks(&self, stored: &Stored) -> Result<Vec<Chunk>, StoreError> {
+    pub(crate) fn recent_chunks(self, stored: &Stored) -> Result<Vec<Chunk>, StoreError> {
         chunks::read(&stored.recent)
     }
 
     /// Whether some of the journal's lines lie beside the head.
-    pub(crate) fn has_lines_beside(&self, stored: &Stored) -> Result<bool, StoreError> {
+    pub(crate) fn has_lines_beside(self, stored: &Stored) -> Result<bool, StoreError> {
         let recent = self.recent_chunks(stored)?;
         Ok(recent.iter().any(|chunk| chunk.beside > 0)
             || recent.first().is_some_and(|first| first.first > 0))
@@ -147,7 +147,7 @@ impl Store {
     /// The attempt that made a commit, as the journal beside the head tells. Newest items first, as far back as the
     /// commit lies.
     pub(crate) async fn attempt_of_commit(
-        &self,
+        self,
         tenant: &Tenant,
         stored: &Stored,
         commit: u64,
@@ -180,7 +180,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn journal(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         from: u64,
@@ -230,7 +230,7 @@ impl Store {
 
     /// Takes the next lines out of chunks, those that lie beside them included.
     async fn take_lines(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         wanted: &mut Wanted,

@@ -6,7 +6,10 @@
 
 use bytes::Bytes;
 
-use crate::instance::head::{self as instance, HeadItem, InstanceHead, OpenBookmark, Stored, head_key};
+use crate::instance::Leases;
+use crate::instance::head::{
+    self as instance, HeadItem, InstanceHead, OpenBookmark, Stored, head_key,
+};
 use crate::instance::predecessor::Predecessor;
 use crate::instance::stamp::{Stamp, Verdict};
 use crate::instance::uniqueness::Claim;
@@ -145,14 +148,14 @@ impl Loaded {
     }
 }
 
-impl Store {
+impl Leases<'_> {
     /// Opens an instance by reading it: for a burst of one commit. One read; one more where the state is too large for
     /// the head.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn open(&self, tenant: &Tenant, open: &Open<'_>) -> Result<Opened, StoreError> {
+    pub async fn open(self, tenant: &Tenant, open: &Open<'_>) -> Result<Opened, StoreError> {
         let key = head_key(tenant, open.instance_id)?;
         // A commit between the two reads replaces the state that the head named.
         for _ in 0..ATTEMPTS_MAX {
@@ -175,7 +178,7 @@ impl Store {
     ///
     /// [`StoreError`]. After [`StoreError::is_unknown`] the lease may be taken; the same call again finds it.
     pub async fn lease(
-        &self,
+        self,
         tenant: &Tenant,
         open: &Open<'_>,
         until_ms: i64,
@@ -220,7 +223,7 @@ impl Store {
 
     /// `None`: the state that the head names is not there any more.
     async fn loaded(
-        &self,
+        self,
         tenant: &Tenant,
         open: &Open<'_>,
         item: Item,
@@ -241,6 +244,7 @@ impl Store {
             new: None,
         };
         let state = self
+            .instances()
             .load_state(tenant, open.instance_id, &loaded.stored.place)
             .await;
         match state {
@@ -259,7 +263,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn renew(&self, loaded: &mut Loaded, until_ms: i64) -> Result<bool, StoreError> {
+    pub async fn renew(self, loaded: &mut Loaded, until_ms: i64) -> Result<bool, StoreError> {
         if !loaded.is_leased {
             return Ok(false);
         }
@@ -273,7 +277,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn release(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+    pub async fn release(self, loaded: &mut Loaded) -> Result<(), StoreError> {
         if loaded.is_leased {
             let back = ["lo", "lu", "le"].map(|name| Change::Remove(name.into()));
             self.change_lease(loaded, &back).await?;
@@ -283,7 +287,7 @@ impl Store {
     }
 
     async fn change_lease(
-        &self,
+        self,
         loaded: &mut Loaded,
         changes: &[Change],
     ) -> Result<bool, StoreError> {
@@ -310,12 +314,10 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn judge_loaded(
-        &self,
-        loaded: &Loaded,
-        stamp: &Stamp,
-    ) -> Result<Verdict, StoreError> {
-        self.judge_by(&loaded.tenant, &loaded.stored, stamp).await
+    pub async fn judge_loaded(self, loaded: &Loaded, stamp: &Stamp) -> Result<Verdict, StoreError> {
+        self.commits()
+            .judge_by(&loaded.tenant, &loaded.stored, stamp)
+            .await
     }
 
     /// Whether a loaded instance has taken an event. One read where some of its events have items of their own.
@@ -323,8 +325,10 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn has_seen_loaded(&self, loaded: &Loaded, event: &str) -> Result<bool, StoreError> {
-        self.has_taken(&loaded.tenant, &loaded.stored, event).await
+    pub async fn has_seen_loaded(self, loaded: &Loaded, event: &str) -> Result<bool, StoreError> {
+        self.instances()
+            .has_taken(&loaded.tenant, &loaded.stored, event)
+            .await
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
+use crate::instance::Instances;
 use crate::instance::head::{Summary, correlation_partition, definition_partition};
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::time;
 use crate::item::tenant::Tenant;
 use crate::item::walk::{Listed, Walk};
-use crate::store::Store;
 use crate::table::{Index, Query};
 
 /// At most so many heads are read at once.
@@ -91,14 +91,14 @@ pub struct InstanceCount {
     pub exact: bool,
 }
 
-impl Store {
+impl Instances<'_> {
     /// One page of the instances that match. From an index that may lag behind by seconds.
     ///
     /// # Errors
     ///
     /// [`StoreError::BadCursor`], or what the table says.
-    pub async fn list_instances(
-        &self,
+    pub async fn list(
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         paging: &Paging,
@@ -125,7 +125,7 @@ impl Store {
             } else {
                 missing.min(BATCH_MAX)
             };
-            let batch = walk.next(self, wanted).await?;
+            let batch = walk.next(&self, wanted).await?;
             if batch.is_empty() {
                 return Ok(page);
             }
@@ -151,7 +151,7 @@ impl Store {
                 }
             }
         }
-        if walk.has_more(self).await? {
+        if walk.has_more(&self).await? {
             page.cursor = last.map(|sort| range.cursor(&sort));
         }
         Ok(page)
@@ -162,8 +162,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn count_instances(
-        &self,
+    pub async fn count(
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         bound: usize,
@@ -180,7 +180,7 @@ impl Store {
         let mut count = 0;
         let mut work = 0;
         while work < bound {
-            let batch = walk.next(self, (bound - work).min(BATCH_MAX)).await?;
+            let batch = walk.next(&self, (bound - work).min(BATCH_MAX)).await?;
             if batch.is_empty() {
                 return Ok(InstanceCount { count, exact: true });
             }
@@ -200,13 +200,13 @@ impl Store {
         }
         Ok(InstanceCount {
             count,
-            exact: !walk.has_more(self).await?,
+            exact: !walk.has_more(&self).await?,
         })
     }
 
     /// The places to look for what a filter asks. A list of all instances merges those of the definitions.
     async fn walk(
-        &self,
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         range: &Range,
@@ -219,7 +219,7 @@ impl Store {
             )
         } else {
             let ids: BTreeSet<String> = if filter.definition_ids.is_empty() {
-                self.definition_ids(tenant).await?
+                self.definitions().definition_ids(tenant).await?
             } else {
                 filter.definition_ids.iter().cloned().collect()
             };
@@ -247,7 +247,7 @@ impl Store {
     }
 
     /// The summaries of what was listed: from the index where it has them, else from the heads, all at once.
-    async fn summaries(&self, batch: &[Listed]) -> Result<Vec<Option<Summary>>, StoreError> {
+    async fn summaries(self, batch: &[Listed]) -> Result<Vec<Option<Summary>>, StoreError> {
         // One head that cannot be read does not keep the others from being listed.
         let decode = |listed: &Listed, summary: &[u8]| {
             let instance = &listed.instance_id;

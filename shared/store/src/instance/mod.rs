@@ -17,3 +17,23 @@ pub(crate) mod seen;
 pub mod stamp;
 pub(crate) mod state;
 pub mod uniqueness;
+
+use crate::store::handle::handle;
+
+handle!(
+    /// Instances: reads, lists, journals, expiry and deletion.
+    pub Instances,
+    instances
+);
+
+handle!(
+    /// Commits of instances, and the stamps by which they are judged.
+    pub Commits,
+    commits
+);
+
+handle!(
+    /// Opening an instance for a burst, and its lease.
+    pub Leases,
+    leases
+);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::route;
+use crate::instance::Commits;
 use crate::instance::commit::Commit;
 use crate::instance::head::{OpenBookmark, Stored};
 use crate::instance::lease::Loaded;
@@ -15,7 +16,6 @@ use crate::item::tenant::Tenant;
 use crate::outbox::row::{self as outbox, OutboxKey, Source};
 use crate::stimulus::bookmark;
 use crate::stimulus::queued_stimulus;
-use crate::store::Store;
 use crate::table::{Condition, Item, Key, Write};
 
 /// Why a write is decided together with the head: what it means when it is refused.
@@ -55,9 +55,9 @@ pub(crate) struct Plan {
     pub(crate) new_place: Option<StatePlace>,
 }
 
-impl Store {
+impl Commits<'_> {
     /// Plans a commit on top of an instance as it was loaded.
-    pub(crate) async fn plan(&self, loaded: &Loaded, commit: &Commit) -> Result<Plan, StoreError> {
+    pub(crate) async fn plan(self, loaded: &Loaded, commit: &Commit) -> Result<Plan, StoreError> {
         let (tenant, old) = (&loaded.tenant, &loaded.stored);
         let mut plan = Plan {
             stamp: loaded.stamp(commit.attempt, commit.now_ms),
@@ -87,13 +87,14 @@ impl Store {
         if loaded.is_new() || commit.state != loaded.state {
             self.plan_state(tenant, &mut plan, old, commit).await?;
         }
-        self.plan_expiry(tenant, &mut plan, old, commit)?;
+        self.instances()
+            .plan_expiry(tenant, &mut plan, old, commit)?;
         plan.dedupe();
         Ok(plan)
     }
 
     /// The head as the commit makes it, but for the journal and the place of the state.
-    fn next_head(&self, loaded: &Loaded, commit: &Commit) -> Stored {
+    fn next_head(self, loaded: &Loaded, commit: &Commit) -> Stored {
         let mut next = loaded.stored.clone();
         let created_ms = next.head.summary.created_ms;
         next.head.commit += 1;
@@ -116,7 +117,7 @@ impl Store {
     }
 
     fn plan_journal(
-        &self,
+        self,
         tenant: &Tenant,
         plan: &mut Plan,
         commit: &Commit,
@@ -131,7 +132,9 @@ impl Store {
             beside: 0,
         };
         next.head.journal_lines = added.end();
-        let lines = self.add_lines(tenant, &next.head.instance_id, &next.recent, added)?;
+        let lines =
+            self.instances()
+                .add_lines(tenant, &next.head.instance_id, &next.recent, added)?;
         next.recent = lines.recent;
         plan.before.extend(lines.own.into_iter().map(put));
         plan.shared.extend(lines.moved.map(put));
@@ -139,7 +142,7 @@ impl Store {
     }
 
     fn plan_outbox(
-        &self,
+        self,
         tenant: &Tenant,
         plan: &mut Plan,
         commit: &Commit,
@@ -159,7 +162,7 @@ impl Store {
     }
 
     async fn plan_state(
-        &self,
+        self,
         tenant: &Tenant,
         plan: &mut Plan,
         old: &Stored,
@@ -168,6 +171,7 @@ impl Store {
         let head = &plan.next.head;
         let attempt = (head.commit, commit.attempt);
         let (place, write) = self
+            .instances()
             .place_state(tenant, &head.instance_id, attempt, &commit.state)
             .await?;
         plan.before.extend(write);

@@ -2,11 +2,11 @@
 //! tombstone of an earlier life. An instance that is brought back continues after it, so that no lease, commit or
 //! message of the earlier life is taken for one of the new life.
 
+use crate::instance::Commits;
 use crate::instance::head::{self as instance, HeadItem, head_key};
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Attributes, Condition, Item, Value};
 
 /// What lies under an id that is free.
@@ -75,13 +75,13 @@ impl Predecessor {
     }
 }
 
-impl Store {
+impl Commits<'_> {
     /// Whether an id is free. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn vacancy(&self, tenant: &Tenant, instance_id: &str) -> Result<Vacancy, StoreError> {
+    pub async fn vacancy(self, tenant: &Tenant, instance_id: &str) -> Result<Vacancy, StoreError> {
         match self.table().get(&head_key(tenant, instance_id)?).await? {
             None => Ok(Vacancy::Free(Predecessor::default())),
             Some(item) => vacancy(&item),

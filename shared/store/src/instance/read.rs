@@ -2,22 +2,22 @@
 
 use bytes::Bytes;
 
+use crate::instance::Instances;
 use crate::instance::head::{self as instance, HeadItem, InstanceHead, Stored, head_key};
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 
 /// How often a head is read anew because its state moved on meanwhile.
 const ATTEMPTS_MAX: u32 = 5;
 
-impl Store {
+impl Instances<'_> {
     /// What the head says of an instance. One read. `None`: there is none, or it was deleted.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn instance(
-        &self,
+    pub async fn get(
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceHead>, StoreError> {
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn instance_with_state(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<(InstanceHead, Bytes)>, StoreError> {
@@ -52,7 +52,7 @@ impl Store {
 
     /// All of a head. One read.
     pub(crate) async fn stored(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Stored>, StoreError> {

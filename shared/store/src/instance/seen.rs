@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::instance::Instances;
 use crate::instance::head::{Stored, wf_partition};
 use crate::item::error::StoreError;
 use crate::item::key_text::part;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Attributes, Item, Key, Value};
 
 /// How many events ride in the head.
@@ -92,14 +92,14 @@ pub(crate) fn key(tenant: &Tenant, instance: &str, event: &str) -> Result<Key, S
     ))
 }
 
-impl Store {
+impl Instances<'_> {
     /// Whether an instance has taken an event, as long as it remembers. One read, or two.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn has_seen(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         event: &str,
@@ -112,7 +112,7 @@ impl Store {
 
     /// Whether an instance that was read has taken an event. One read where some events have items of their own.
     pub(crate) async fn has_taken(
-        &self,
+        self,
         tenant: &Tenant,
         stored: &Stored,
         event: &str,

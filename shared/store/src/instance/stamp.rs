@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::instance::Commits;
 use crate::instance::head::{self as instance, HeadItem, Stored, head_key, number};
 use crate::item::body;
 use crate::item::chunks::Chunk;
@@ -74,14 +75,14 @@ fn verdict(is_made: bool) -> Verdict {
     }
 }
 
-impl Store {
+impl Commits<'_> {
     /// Judges a stamp. One read; one query more where the commit is older than the recent journal in the head.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn judge(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         stamp: &Stamp,
@@ -102,15 +103,18 @@ impl Store {
 
     /// Judges a stamp by a head that was read.
     pub(crate) async fn judge_by(
-        &self,
+        self,
         tenant: &Tenant,
         stored: &Stored,
         stamp: &Stamp,
     ) -> Result<Verdict, StoreError> {
-        if let Some(verdict) = stored.judge(stamp, &self.recent_chunks(stored)?) {
+        if let Some(verdict) = stored.judge(stamp, &self.instances().recent_chunks(stored)?) {
             return Ok(verdict);
         }
-        let made = self.attempt_of_commit(tenant, stored, stamp.commit).await?;
+        let made = self
+            .instances()
+            .attempt_of_commit(tenant, stored, stamp.commit)
+            .await?;
         Ok(verdict(made == Some(stamp.attempt)))
     }
 
@@ -122,7 +126,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn fence(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         stamp: &Stamp,

@@ -4,13 +4,13 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::instance::Instances;
 use crate::instance::head::wf_partition;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::count;
 use crate::item::packed;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Attributes, Condition, Item, Key, Value, Write};
 
 /// The place of the last state.
@@ -69,10 +69,10 @@ fn blob_name(
     ))
 }
 
-impl Store {
+impl Instances<'_> {
     /// Decides where a new state goes, and puts it there if that is outside the table.
     pub(crate) async fn place_state(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         attempt: (u64, u64),
@@ -116,7 +116,7 @@ impl Store {
 
     /// The state at a place; `None` if it is not there any more. No read for an inline one.
     pub(crate) async fn load_state(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         place: &StatePlace,
@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// Removes a blob that nothing names any more. A failure leaves it lying about, no more.
-    pub(crate) async fn drop_blob(&self, place: Option<&StatePlace>) {
+    pub(crate) async fn drop_blob(self, place: Option<&StatePlace>) {
         if let (Some(StatePlace::Blob(name)), Some(blobs)) = (place, self.blobs())
             && let Err(cause) = blobs.delete(name).await
         {

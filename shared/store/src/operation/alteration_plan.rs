@@ -10,7 +10,7 @@ use crate::item::error::StoreError;
 use crate::item::key_text::{part, partition, plain};
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
+use crate::operation::Operations;
 use crate::table::{Condition, Item, Key, Query, Value, Write};
 
 const PLAN: &str = "alteration plan";
@@ -154,14 +154,14 @@ fn job_from_item(item: &Item) -> Result<AlterationJob, StoreError> {
     Ok(job)
 }
 
-impl Store {
+impl Operations<'_> {
     /// A plan. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn alteration_plan(
-        &self,
+        self,
         tenant: &Tenant,
         plan_id: &str,
     ) -> Result<Option<Versioned<AlterationPlan>>, StoreError> {
@@ -175,7 +175,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_alteration_plan(
-        &self,
+        self,
         tenant: &Tenant,
         plan_id: &str,
         plan: &Versioned<AlterationPlan>,
@@ -196,7 +196,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn put_alteration_job(
-        &self,
+        self,
         tenant: &Tenant,
         plan_id: &str,
         job: &AlterationJob,
@@ -213,7 +213,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn alteration_jobs(
-        &self,
+        self,
         tenant: &Tenant,
         plan_id: &str,
         behind: Option<&str>,

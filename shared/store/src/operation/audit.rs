@@ -7,7 +7,7 @@ use crate::item::error::StoreError;
 use crate::item::key_text::{partition, plain, time};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::operation::Operations;
 use crate::table::{Condition, Item, Key, Query, Write};
 
 const WHAT: &str = "audit record";
@@ -52,14 +52,14 @@ fn audit_partition(tenant: &Tenant, month: &str) -> String {
     partition(tenant, &format!("AUDIT#{month}"))
 }
 
-impl Store {
+impl Operations<'_> {
     /// Adds a record to a month, such as `2026-11`. `chance` tells it from others of the same moment. One write.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn add_audit_record(
-        &self,
+        self,
         tenant: &Tenant,
         month: &str,
         record: &AuditRecord,
@@ -78,7 +78,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn audit_records(
-        &self,
+        self,
         tenant: &Tenant,
         month: &str,
         limit: u32,

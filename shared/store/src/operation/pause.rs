@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::item::error::StoreError;
 use crate::item::key_text::SYSTEM;
 use crate::item::versioned::Versioned;
-use crate::store::Store;
+use crate::operation::Operations;
 use crate::table::{Condition, Key, Write};
 
 const WHAT: &str = "pause";
@@ -30,13 +30,13 @@ fn key() -> Key {
     Key::new(format!("{SYSTEM}/PAUSE"), "HEAD")
 }
 
-impl Store {
+impl Operations<'_> {
     /// The pause, if there is one. One read.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn pause(&self) -> Result<Option<Pause>, StoreError> {
+    pub async fn pause(self) -> Result<Option<Pause>, StoreError> {
         let found = self.get_versioned::<Pause>(WHAT, &key()).await?;
         Ok(found.map(|found| found.value))
     }
@@ -46,7 +46,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_pause(&self, pause: &Pause) -> Result<bool, StoreError> {
+    pub async fn put_pause(self, pause: &Pause) -> Result<bool, StoreError> {
         let put = Versioned::new(pause.clone()).put(WHAT, key(), None)?;
         self.write_if(&[put]).await
     }
@@ -56,7 +56,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn end_pause(&self) -> Result<bool, StoreError> {
+    pub async fn end_pause(self) -> Result<bool, StoreError> {
         self.write_if(&[Write::Delete(key(), Condition::Exists)])
             .await
     }

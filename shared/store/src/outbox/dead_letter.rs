@@ -8,9 +8,9 @@ use crate::item::error::StoreError;
 use crate::item::key_text::{part, partition, plain, time};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
+use crate::outbox::DeadLetters;
 use crate::outbox::row::{self as outbox, Effect, OutboxKey};
 use crate::stimulus::queued_stimulus::{self, QueuedStimulus};
-use crate::store::Store;
 use crate::table::{Condition, Item, Key, Query, Write, Written};
 
 /// Something that was given up on.
@@ -120,17 +120,13 @@ fn expired(stimulus: QueuedStimulus, now_ms: i64) -> DeadLetter {
     }
 }
 
-impl Store {
+impl DeadLetters<'_> {
     /// Stores a dead letter. One write; the same one twice is one.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_dead_letter(
-        &self,
-        tenant: &Tenant,
-        letter: &DeadLetter,
-    ) -> Result<(), StoreError> {
+    pub async fn put(self, tenant: &Tenant, letter: &DeadLetter) -> Result<(), StoreError> {
         self.write_plain(&[put(tenant, letter)?]).await
     }
 
@@ -140,7 +136,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn bury_outbox(
-        &self,
+        self,
         tenant: &Tenant,
         key: &OutboxKey,
         letter: &DeadLetter,
@@ -155,11 +151,11 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn expire_stimuli(&self, now_ms: i64, limit: u32) -> Result<u32, StoreError> {
+    pub async fn expire_stimuli(self, now_ms: i64, limit: u32) -> Result<u32, StoreError> {
         let mut count = 0;
         for shard in 0..self.config().outbox_shards {
             let left = limit.saturating_sub(count);
-            for key in self.expiring(shard, now_ms, left).await? {
+            for key in self.stimuli().expiring(shard, now_ms, left).await? {
                 if count == limit {
                     return Ok(count);
                 }
@@ -172,7 +168,7 @@ impl Store {
     }
 
     /// False: it is not there any more, and the index lags behind.
-    async fn expire_stimulus(&self, key: &Key, now_ms: i64) -> Result<bool, StoreError> {
+    async fn expire_stimulus(self, key: &Key, now_ms: i64) -> Result<bool, StoreError> {
         let tenant = queued_stimulus::tenant_of("queued stimulus", &key.partition)?;
         let Some(item) = self.table().get(key).await? else {
             return Ok(false);
@@ -193,8 +189,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn list_dead_letters(
-        &self,
+    pub async fn list(
+        self,
         tenant: &Tenant,
         limit: u32,
         cursor: Option<String>,
@@ -220,11 +216,11 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn count_dead_letters(&self, tenant: &Tenant, bound: u64) -> Result<u64, StoreError> {
+    pub async fn count(self, tenant: &Tenant, bound: u64) -> Result<u64, StoreError> {
         let mut count = 0;
         let mut cursor = None;
         loop {
-            let page = self.list_dead_letters(tenant, 1_000, cursor).await?;
+            let page = self.list(tenant, 1_000, cursor).await?;
             count += page.letters.len() as u64;
             cursor = page.cursor;
             if cursor.is_none() || count >= bound {
@@ -238,11 +234,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn dead_letter(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-    ) -> Result<Option<DeadLetter>, StoreError> {
+    pub async fn get(self, tenant: &Tenant, id: &str) -> Result<Option<DeadLetter>, StoreError> {
         self.table()
             .get(&key(tenant, id)?)
             .await?
@@ -256,7 +248,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn delete_dead_letter(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete(self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
         let delete = Write::Delete(key(tenant, id)?, Condition::Exists);
         Ok(self.table().write(&[delete]).await? == Written::Done)
     }
@@ -267,14 +259,14 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn replay_dead_letter(
-        &self,
+    pub async fn replay(
+        self,
         tenant: &Tenant,
         id: &str,
         now_ms: i64,
         effects: &[Effect],
     ) -> Result<Option<Vec<OutboxKey>>, StoreError> {
-        let rows = outbox::rows(&self.accepted(tenant, id, now_ms), effects, None)?;
+        let rows = outbox::rows(&self.outbox().accepted(tenant, id, now_ms), effects, None)?;
         let keys = rows.iter().map(|row| OutboxKey(row.key.clone())).collect();
         let mut writes = vec![Write::Delete(key(tenant, id)?, Condition::Exists)];
         writes.extend(

@@ -11,7 +11,7 @@ use crate::item::key_text::{SYSTEM, count, part, plain, time};
 use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::outbox::Outbox;
 use crate::table::{
     Attributes, Change, Condition, Durability, Item, Key, Query, Updated, Value, Write, Written,
 };
@@ -165,15 +165,15 @@ pub(crate) fn from_item(item: Item) -> Result<OutboxRow, StoreError> {
     })
 }
 
-impl Store {
+impl Outbox<'_> {
     /// Accepts effects that belong to no commit, such as an event from outside: when it returns they will be
     /// delivered whatever happens. `id` is the event's. One write.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn put_outbox(
-        &self,
+    pub async fn put(
+        self,
         tenant: &Tenant,
         id: &str,
         now_ms: i64,
@@ -195,7 +195,7 @@ impl Store {
     }
 
     /// The source of rows that belong to no commit.
-    pub(crate) fn accepted<'a>(&self, tenant: &'a Tenant, id: &'a str, now_ms: i64) -> Source<'a> {
+    pub(crate) fn accepted<'a>(self, tenant: &'a Tenant, id: &'a str, now_ms: i64) -> Source<'a> {
         Source {
             tenant,
             id,
@@ -211,8 +211,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn list_outbox(
-        &self,
+    pub async fn list(
+        self,
         shard: u16,
         before_ms: i64,
         limit: u32,
@@ -242,7 +242,7 @@ impl Store {
 
     /// How many shards the outbox has.
     #[must_use]
-    pub fn outbox_shards(&self) -> u16 {
+    pub fn shards(self) -> u16 {
         self.config().outbox_shards
     }
 
@@ -252,7 +252,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn delete_outbox(&self, key: &OutboxKey) -> Result<(), StoreError> {
+    pub async fn delete(self, key: &OutboxKey) -> Result<(), StoreError> {
         self.write_plain(&[Write::Delete(key.0.clone(), Condition::Always)])
             .await
     }
@@ -264,8 +264,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn take_outbox(
-        &self,
+    pub async fn take(
+        self,
         key: &OutboxKey,
         now_ms: i64,
         for_ms: i64,
@@ -273,7 +273,7 @@ impl Store {
         // Durable before it is tried: an attempt that brings the process down is counted too.
         let more = [Change::Add("at".into(), 1)];
         let taken = self
-            .hold(key, (now_ms, for_ms), more, Durability::Durable)
+            .hold_if(key, (now_ms, for_ms), more, Durability::Durable)
             .await?;
         Ok(taken.map(|row| attempts(&row.attributes)))
     }
@@ -284,19 +284,14 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn hold_outbox(
-        &self,
-        key: &OutboxKey,
-        now_ms: i64,
-        for_ms: i64,
-    ) -> Result<bool, StoreError> {
+    pub async fn hold(self, key: &OutboxKey, now_ms: i64, for_ms: i64) -> Result<bool, StoreError> {
         let durability = self.config().lease_durability;
-        let held = self.hold(key, (now_ms, for_ms), [], durability).await?;
+        let held = self.hold_if(key, (now_ms, for_ms), [], durability).await?;
         Ok(held.is_some())
     }
 
-    async fn hold(
-        &self,
+    async fn hold_if(
+        self,
         key: &OutboxKey,
         (now_ms, for_ms): (i64, i64),
         more: impl IntoIterator<Item = Change>,
@@ -330,8 +325,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn keep_outbox(
-        &self,
+    pub async fn keep(
+        self,
         key: &OutboxKey,
         effects: &[Effect],
         is_counted: bool,

@@ -15,7 +15,7 @@ use crate::item::key_text::{SYSTEM, part, plain};
 use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::stimulus::Chains;
 use crate::table::{Change, Condition, Durability, Item, Key, Query, Updated, Value, Write};
 
 /// How long a claim may stay unconfirmed before it counts as cut off, in ms.
@@ -105,13 +105,13 @@ impl Link {
     }
 }
 
-impl Store {
+impl Chains<'_> {
     /// Claims an occurrence for scheduling. One conditional update; one more where a claim was cut off.
     ///
     /// # Errors
     ///
     /// [`StoreError`]. After [`StoreError::is_unknown`] the claim may be taken: it is free again after half a minute.
-    pub async fn claim_occurrence(&self, link: &Link, now_ms: i64) -> Result<Claimed, StoreError> {
+    pub async fn claim_occurrence(self, link: &Link, now_ms: i64) -> Result<Claimed, StoreError> {
         let earlier = Condition::Any(vec![
             Condition::Absent,
             Condition::Below(
@@ -149,7 +149,7 @@ impl Store {
     }
 
     async fn claim_if(
-        &self,
+        self,
         link: &Link,
         now_ms: i64,
         condition: Condition,
@@ -180,7 +180,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]. The claim is then taken again, and the occurrence scheduled twice: the second is a no-op.
-    pub async fn confirm_occurrence(&self, link: &Link) -> Result<(), StoreError> {
+    pub async fn confirm_occurrence(self, link: &Link) -> Result<(), StoreError> {
         let key = link.key(self.config().outbox_shards)?;
         let confirmed = [Change::Set("ok".into(), Value::N(1))];
         self.table()
@@ -199,7 +199,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn standing_occurrence(&self, of: &Link) -> Result<Option<Link>, StoreError> {
+    pub async fn standing_occurrence(self, of: &Link) -> Result<Option<Link>, StoreError> {
         let item = self
             .table()
             .get(&of.key(self.config().outbox_shards)?)
@@ -213,7 +213,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn end_chain(&self, link: &Link) -> Result<(), StoreError> {
+    pub async fn end_chain(self, link: &Link) -> Result<(), StoreError> {
         let key = link.key(self.config().outbox_shards)?;
         let end = Write::Delete(key, Condition::All(link.stands()));
         self.table().write(&[end]).await?;
@@ -227,7 +227,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn overdue_occurrences(
-        &self,
+        self,
         shard: u16,
         before_ms: i64,
         cursor: Option<String>,

@@ -10,7 +10,7 @@ use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part, partition, plain, time};
 use crate::item::shard;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::stimulus::Stimuli;
 use crate::table::{Attributes, Condition, Index, Item, Key, Query, Value, Write};
 
 /// A stimulus that waits for a bookmark. It carries the whole filter of its sender, so that it wakes later what it
@@ -199,10 +199,10 @@ pub(crate) fn tenant_of(what: &'static str, partition: &str) -> Result<Tenant, S
     Tenant::new(tenant).map_err(|_| StoreError::damaged(what))
 }
 
-impl Store {
+impl Stimuli<'_> {
     /// The keys in one shard of what expires before a time, in ms since 1970, at most `limit` and at most 1,000.
     pub(crate) async fn expiring(
-        &self,
+        self,
         shard: u16,
         until_ms: i64,
         limit: u32,
@@ -226,7 +226,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn prolong_stimuli(&self, until_ms: i64, anew_ms: i64) -> Result<u32, StoreError> {
+    pub async fn prolong_stimuli(self, until_ms: i64, anew_ms: i64) -> Result<u32, StoreError> {
         let mut count = 0;
         for shard in 0..self.config().outbox_shards {
             for key in self.expiring(shard, until_ms, u32::MAX).await? {
@@ -239,7 +239,7 @@ impl Store {
     }
 
     /// False: it is not there any more, and the index lags behind.
-    async fn prolong_stimulus(&self, key: &Key, until_ms: i64) -> Result<bool, StoreError> {
+    async fn prolong_stimulus(self, key: &Key, until_ms: i64) -> Result<bool, StoreError> {
         let tenant = tenant_of("queued stimulus", &key.partition)?;
         let Some(found) = self.table().get(key).await? else {
             return Ok(false);

@@ -10,9 +10,9 @@ use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{part, plain};
 use crate::item::tenant::Tenant;
+use crate::stimulus::Stimuli;
 use crate::stimulus::bookmark::BookmarkRow;
 use crate::stimulus::queued_stimulus::{QUEUED, remembered_until_s, taken_key};
-use crate::store::Store;
 use crate::table::{Change, Condition, Durability, Item, Updated, Value};
 
 /// So many are noted. A stimulus for more is found to have been delivered all the same, but a repetition of it also
@@ -121,7 +121,7 @@ impl Recipients {
     }
 }
 
-impl Store {
+impl Stimuli<'_> {
     /// Notes for whom a stimulus is, unless an earlier delivery of it has: then answers what that has left. Nothing is
     /// owed to it alone, so it need not be durable before what follows it. One write.
     ///
@@ -129,7 +129,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn note_recipients(
-        &self,
+        self,
         tenant: &Tenant,
         (hash, id): (&str, &str),
         recipients: &Recipients,
@@ -160,7 +160,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn earlier(
-        &self,
+        self,
         tenant: &Tenant,
         (hash, id): (&str, &str),
     ) -> Result<Earlier, StoreError> {
@@ -176,12 +176,12 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn standing(
-        &self,
+        self,
         tenant: &Tenant,
         (instance_id, bookmark_id): (&str, &str),
         event: &str,
     ) -> Result<Standing, StoreError> {
-        let Some(stored) = self.stored(tenant, instance_id).await? else {
+        let Some(stored) = self.instances().stored(tenant, instance_id).await? else {
             return Ok(Standing::Away);
         };
         if stored.seen.has(event) {

@@ -5,12 +5,12 @@ use crate::instance::head::RowPlace;
 use crate::item::error::StoreError;
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
+use crate::stimulus::Stimuli;
 use crate::stimulus::bookmark::{self, BookmarkRow};
 use crate::stimulus::queued_stimulus::{
     self, QueuePlace, QueuedStimulus, expiry_partition, queue_partition, queue_prefix,
 };
 use crate::stimulus::recipients::{Earlier, Recipients};
-use crate::store::Store;
 use crate::table::{Condition, Index, Item, Page, Query, Write, Written};
 
 /// One page of what waits for a stimulus.
@@ -65,14 +65,14 @@ impl Opening<'_> {
     }
 }
 
-impl Store {
+impl Stimuli<'_> {
     /// The triggers of a stimulus; see [`TriggerRow::is_of`]. A query for each MiB of them.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn triggers(
-        &self,
+        self,
         tenant: &Tenant,
         hash: &str,
     ) -> Result<Vec<TriggerRow>, StoreError> {
@@ -95,7 +95,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn waiting(
-        &self,
+        self,
         tenant: &Tenant,
         (hash, correlation_id): (&str, Option<&str>),
         limit: u32,
@@ -120,12 +120,12 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn waits_for(
-        &self,
+        self,
         tenant: &Tenant,
         hash: &str,
         instance_id: &str,
     ) -> Result<Vec<String>, StoreError> {
-        let Some(stored) = self.stored(tenant, instance_id).await? else {
+        let Some(stored) = self.instances().stored(tenant, instance_id).await? else {
             return Ok(Vec::new());
         };
         let is_it = |place: &RowPlace| place.hash == hash;
@@ -143,7 +143,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn first_queued(
-        &self,
+        self,
         tenant: &Tenant,
         opening: &Opening<'_>,
         besides: &[String],
@@ -196,7 +196,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn queued_stimuli(
-        &self,
+        self,
         tenant: &Tenant,
         hash: &str,
         limit: u32,
@@ -216,7 +216,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn forget_bookmark(
-        &self,
+        self,
         tenant: &Tenant,
         row: &BookmarkRow,
     ) -> Result<(), StoreError> {
@@ -239,7 +239,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn queue_stimulus(
-        &self,
+        self,
         tenant: &Tenant,
         queued: &QueuedStimulus,
         despite: Option<&Recipients>,
@@ -269,7 +269,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn take_queued(
-        &self,
+        self,
         tenant: &Tenant,
         place: &QueuePlace,
         now_ms: i64,
@@ -287,7 +287,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn list_queued(
-        &self,
+        self,
         shard: u16,
         limit: u32,
         cursor: Option<String>,

@@ -12,7 +12,7 @@ use crate::item::key_text::{SYSTEM, part, plain, time};
 use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::stimulus::Timers;
 use crate::table::{Condition, Item, Key, Query, Write};
 
 /// Something that is due at a time.
@@ -98,10 +98,10 @@ impl Timer {
     }
 }
 
-impl Store {
+impl Timers<'_> {
     /// How many shards the timers have.
     #[must_use]
-    pub fn timer_shards(&self) -> u16 {
+    pub fn timer_shards(self) -> u16 {
         self.config().timer_shards
     }
 
@@ -110,7 +110,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::BadId`]
-    pub fn timer_write(&self, timer: &Timer) -> Result<Write, StoreError> {
+    pub fn timer_write(self, timer: &Timer) -> Result<Write, StoreError> {
         timer.set(self.timer_shards())
     }
 
@@ -119,7 +119,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::BadId`]
-    pub fn timer_clearing(&self, timer: &Timer) -> Result<Write, StoreError> {
+    pub fn timer_clearing(self, timer: &Timer) -> Result<Write, StoreError> {
         timer.clear(self.timer_shards())
     }
 
@@ -130,7 +130,7 @@ impl Store {
     ///
     /// [`StoreError`]
     pub async fn timers_due(
-        &self,
+        self,
         shard: u16,
         until_ms: i64,
         limit: u32,
@@ -157,7 +157,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn has_timer(&self, timer: &Timer) -> Result<bool, StoreError> {
+    pub async fn has_timer(self, timer: &Timer) -> Result<bool, StoreError> {
         let key = timer.key(self.timer_shards())?;
         Ok(self.table().get(&key).await?.is_some())
     }
@@ -167,7 +167,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn set_timer(&self, timer: &Timer) -> Result<(), StoreError> {
+    pub async fn set_timer(self, timer: &Timer) -> Result<(), StoreError> {
         self.write_plain(&[self.timer_write(timer)?]).await
     }
 
@@ -177,7 +177,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn move_timer(&self, timer: &Timer, due_ms: i64) -> Result<(), StoreError> {
+    pub async fn move_timer(self, timer: &Timer, due_ms: i64) -> Result<(), StoreError> {
         let later = Timer {
             due_ms,
             ..timer.clone()
@@ -191,7 +191,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn clear_timers(&self, timers: &[Timer]) -> Result<(), StoreError> {
+    pub async fn clear_timers(self, timers: &[Timer]) -> Result<(), StoreError> {
         let writes: Result<Vec<_>, _> = timers
             .iter()
             .map(|timer| self.timer_clearing(timer))

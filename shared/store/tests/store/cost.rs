@@ -59,7 +59,11 @@ fn a_start_is_one_write_and_one_read() {
     let rig = rig();
     publish(&rig);
     rig.cost();
-    now(rig.store.definition_head(&rig.tenant, "order")).unwrap();
+    now(rig
+        .store
+        .definitions()
+        .definition_head(&rig.tenant, "order"))
+    .unwrap();
     assert_eq!(rig.cost(), cost(1, 0, 0, 1));
     let mut done = burst(200, 4);
     done.summary.ended = true;
@@ -83,7 +87,7 @@ fn a_start_that_waits_for_a_timer_or_an_event_is_single_writes_one_of_them_condi
     rig.create(
         "timer",
         &Commit {
-            timers_set: vec![rig.store.timer_write(&timer(&rig)).unwrap()],
+            timers_set: vec![rig.store.timers().timer_write(&timer(&rig)).unwrap()],
             ..by_id()
         },
     );
@@ -155,7 +159,7 @@ fn a_resume_by_an_event_deletes_a_row_more_and_remembers_the_event_for_nothing()
         rig.calls();
         rig.cost();
         let mut loaded = rig.open("i", 2_000);
-        let is_seen = now(rig.store.has_seen_loaded(&loaded, "e")).unwrap();
+        let is_seen = now(rig.store.leases().has_seen_loaded(&loaded, "e")).unwrap();
         assert!(!is_seen);
         let woken = Commit {
             bookmarks_removed: vec!["b".into()],
@@ -216,13 +220,17 @@ fn only_a_claim_or_a_consumed_stimulus_makes_a_commit_a_transaction() {
     rig.create("i", &burst(200, 4));
     let mut loaded = rig.open("i", 2_000);
     rig.cost();
-    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+    now(rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, &queued, None))
+    .unwrap();
     // And that nobody has taken it before is checked in the same write.
     assert_eq!(rig.cost(), cost(1, 4, 1, 0));
     rig.calls();
     let both = Commit {
         consumed: Some(queued.place()),
-        timers_set: vec![rig.store.timer_write(&timer(&rig)).unwrap()],
+        timers_set: vec![rig.store.timers().timer_write(&timer(&rig)).unwrap()],
         ..burst(200, 2)
     };
     rig.commit(&mut loaded, &both);
@@ -331,7 +339,7 @@ fn publish(rig: &Rig) {
         triggers: vec![trigger],
         ..Publication::default()
     };
-    now(rig.store.publish(&rig.tenant, &publication)).unwrap();
+    now(rig.store.definitions().publish(&rig.tenant, &publication)).unwrap();
 }
 
 #[test]
@@ -380,12 +388,12 @@ fn a_list_of_definitions_reads_their_summaries_and_nothing_else() {
                 body: Bytes::from(vec![b' '; body_bytes]),
                 ..Draft::default()
             };
-            now(rig.store.save_draft(tenant, &draft)).unwrap();
+            now(rig.store.definitions().save_draft(tenant, &draft)).unwrap();
         }
     };
     save(&rig.tenant, 100, 50_000);
     rig.cost();
-    let found = now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    let found = now(rig.store.definitions().list_definitions(&rig.tenant)).unwrap();
     let alone = rig.cost();
     assert_eq!((found.len(), alone.calls), (100, 1));
     assert!(alone.reads <= 10, "{alone:?}");
@@ -395,6 +403,6 @@ fn a_list_of_definitions_reads_their_summaries_and_nothing_else() {
         rig.create(&format!("i{n}"), &burst(200, 4));
     }
     rig.cost();
-    now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    now(rig.store.definitions().list_definitions(&rig.tenant)).unwrap();
     assert_eq!(rig.cost(), alone);
 }

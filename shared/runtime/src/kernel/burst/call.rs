@@ -10,9 +10,9 @@ use futures_util::future::{BoxFuture, Either, select};
 
 use super::Burst;
 use crate::instances::start::{StartOutcome, StartRequest};
+use crate::kernel::Kernel;
 use crate::kernel::create::Beginning;
 use crate::kernel::wake::WakeRequest;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
 
@@ -21,10 +21,10 @@ impl Burst<'_> {
     /// the invocation, and is to be made by another one, under the same key.
     pub(crate) async fn answer(&mut self, call: &Call) -> Result<Option<Answer>, RuntimeError> {
         let runtime = self.runtime;
-        if !runtime.has_time_for(runtime.may_take_ms(&call.request)) {
+        if !runtime.has_time_for(runtime.kernel().may_take_ms(&call.request)) {
             return Ok(None);
         }
-        let mut answer = pin!(runtime.answer(self.tenant, &call.request));
+        let mut answer = pin!(runtime.kernel().answer(self.tenant, &call.request));
         let half_ms = (runtime.config().lease_ms / 2).max(1);
         loop {
             let pause_ms = runtime.within_ms(half_ms).unsigned_abs();
@@ -50,7 +50,11 @@ impl Burst<'_> {
             let Some(question) = question else {
                 return Ok(transition);
             };
-            let answer = self.runtime.answer(self.tenant, &question.request).await?;
+            let answer = self
+                .runtime
+                .kernel()
+                .answer(self.tenant, &question.request)
+                .await?;
             let stimulus = Stimulus::Answered {
                 bookmark: question.bookmark,
                 answer,
@@ -69,7 +73,7 @@ impl Burst<'_> {
         let Some(loaded) = self.loaded.as_mut() else {
             return Err(self.lost());
         };
-        match self.runtime.store().renew(loaded, until.0).await {
+        match self.runtime.store().leases().renew(loaded, until.0).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.lost()),
             // There is still half of it left; the next renewal may do.
@@ -86,9 +90,9 @@ fn is_question(call: &Call) -> bool {
     }
 }
 
-impl Runtime {
+impl<'k> Kernel<'k> {
     /// How long a call may take, in ms; 0 where the work is our own.
-    fn may_take_ms(&self, request: &Request) -> u64 {
+    fn may_take_ms(self, request: &Request) -> u64 {
         match request {
             Request::Http(http) => self.call_ms(http.timeout_ms),
             Request::ExecuteWorkflow(_) | Request::FindWorkflow { .. } => 0,
@@ -97,10 +101,13 @@ impl Runtime {
 
     /// Makes a call.
     pub(crate) fn answer<'a>(
-        &'a self,
+        self,
         tenant: &'a Tenant,
         request: &'a Request,
-    ) -> BoxFuture<'a, Result<Answer, RuntimeError>> {
+    ) -> BoxFuture<'a, Result<Answer, RuntimeError>>
+    where
+        'k: 'a,
+    {
         Box::pin(async move {
             match request {
                 Request::Http(http) => {
@@ -109,7 +116,11 @@ impl Runtime {
                 }
                 Request::ExecuteWorkflow(child) => self.execute(tenant, child).await,
                 Request::FindWorkflow { definition_id } => {
-                    let head = self.store().definition_head(tenant, definition_id).await?;
+                    let head = self
+                        .store()
+                        .definitions()
+                        .definition_head(tenant, definition_id)
+                        .await?;
                     let found = head.is_some_and(|head| head.published.is_some());
                     Ok(if found {
                         Answer::Found
@@ -122,10 +133,13 @@ impl Runtime {
     }
 
     /// Starts a child and runs it until it waits or ends. One that was started before is found as it is.
-    async fn execute(&self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
+    async fn execute(self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
         let request = StartRequest::of_child(child);
         // Not `start`: it is part of a burst in progress, which a pause lets run.
-        let begun = self.begin(tenant, request, Beginning::default()).await?;
+        let begun = self
+            .instances()
+            .begin(tenant, request, Beginning::default())
+            .await?;
         match begun.outcome() {
             StartOutcome::Started(report) => Ok(Answer::Executed {
                 sub_status: report.instance.sub_status,
@@ -137,7 +151,11 @@ impl Runtime {
                     let request = WakeRequest::new(child.instance.as_str(), Stimulus::Continue);
                     self.advance(tenant, request).await?;
                 }
-                match self.instance(tenant, child.instance.as_str()).await? {
+                match self
+                    .query()
+                    .instance(tenant, child.instance.as_str())
+                    .await?
+                {
                     Some(found) => Ok(Answer::Executed {
                         sub_status: found.instance.sub_status,
                         output: found.instance.output,

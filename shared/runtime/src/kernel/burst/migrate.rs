@@ -13,7 +13,11 @@ impl Burst<'_> {
         version: u32,
     ) -> Result<Result<Instance, String>, RuntimeError> {
         let id = instance.definition_id.clone();
-        let target = self.runtime.load_version(self.tenant, &id, version).await?;
+        let target = self
+            .runtime
+            .graphs()
+            .load_version(self.tenant, &id, version)
+            .await?;
         let Some(target) = target else {
             return Ok(Err(format!(
                 "the definition `{id}` has no version {version}"

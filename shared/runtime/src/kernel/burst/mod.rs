@@ -201,12 +201,12 @@ impl<'a> Burst<'a> {
         let runtime = self.runtime;
         match runtime.config().delivery {
             Delivery::Background => {
-                let work = runtime.carry_out(parcel);
+                let work = runtime.delivery().carry_out(parcel);
                 runtime.ports().background.spawn(work);
             }
             // To a queue it can be sent at once. Done here and now it could wait for this very instance.
             Delivery::Inline if runtime.ports().queue.is_some() => {
-                runtime.carry_out(parcel).await;
+                runtime.delivery().carry_out(parcel).await;
             }
             Delivery::Inline => self.parcels.push(parcel),
         }
@@ -283,14 +283,16 @@ impl<'a> Burst<'a> {
         let opened = std::mem::take(&mut self.opened);
         let mut later = Later::new();
         if !opened.is_empty() && !instance.is_ended() {
-            let work = runtime.meet_queued(self.tenant, &instance, opened);
+            let work = runtime
+                .stimuli()
+                .meet_queued(self.tenant, &instance, opened);
             match runtime.config().delivery {
                 Delivery::Background => runtime.ports().background.spawn(work),
                 Delivery::Inline => later.push(work),
             }
         }
         for parcel in std::mem::take(&mut self.parcels) {
-            later.push(runtime.carry_out(parcel));
+            later.push(runtime.delivery().carry_out(parcel));
         }
         let report = BurstReport {
             instance,
@@ -306,7 +308,7 @@ impl<'a> Burst<'a> {
     /// Gives the lease back as well as it can, because of an error.
     pub(crate) async fn abandon(&mut self, error: RuntimeError) -> RuntimeError {
         if let Some(loaded) = self.loaded.as_mut()
-            && let Err(cause) = self.runtime.store().release(loaded).await
+            && let Err(cause) = self.runtime.store().leases().release(loaded).await
         {
             tracing::debug!(instance = loaded.instance_id(), cause = %cause, "a lease runs out by itself");
         }
@@ -316,7 +318,7 @@ impl<'a> Burst<'a> {
     /// Gives the lease back without having changed anything.
     pub(crate) async fn release(&mut self) -> Result<(), RuntimeError> {
         if let Some(loaded) = self.loaded.as_mut() {
-            self.runtime.store().release(loaded).await?;
+            self.runtime.store().leases().release(loaded).await?;
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::lease::{Loaded, Open, Opened};
 use dormouse_store::item::backoff::Backoff;
 
+use crate::kernel::Kernel;
 use crate::port::Metric;
-use crate::runtime::Runtime;
 use crate::runtime::error::RuntimeError;
 
 /// How long to wait for a lease before asking again: bursts take milliseconds.
@@ -16,10 +16,10 @@ const PATIENCE: Backoff = Backoff {
     wait_max_ms: 250,
 };
 
-impl Runtime {
+impl Kernel<'_> {
     /// Opens an instance: by a read, or by taking its lease. Answers since when.
     pub(crate) async fn open(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         reopens: bool,
@@ -42,12 +42,12 @@ impl Runtime {
             let until_ms = self.lease_until(now).0;
             let store = self.store();
             let mut opened = match takes_lease {
-                true => store.lease(tenant, &open, until_ms).await,
-                false => store.open(tenant, &open).await,
+                true => store.leases().lease(tenant, &open, until_ms).await,
+                false => store.leases().open(tenant, &open).await,
             };
             if takes_lease && opened.as_ref().is_err_and(|error| error.is_unknown()) {
                 // The same call again finds the lease, if it is ours.
-                opened = store.lease(tenant, &open, until_ms).await;
+                opened = store.leases().lease(tenant, &open, until_ms).await;
             }
             match opened {
                 Ok(Opened::Busy { until_ms }) => {
@@ -82,7 +82,7 @@ impl Runtime {
 
     /// Says that a lease was waited for in vain.
     fn gave_up(
-        &self,
+        self,
         tenant: &Tenant,
         instance: &str,
         asked: Timestamp,
@@ -98,7 +98,7 @@ impl Runtime {
     }
 
     /// Says that a lease was taken, and how long it was waited for.
-    fn took(&self, tenant: &Tenant, loaded: &Loaded, asked: Timestamp) {
+    fn took(self, tenant: &Tenant, loaded: &Loaded, asked: Timestamp) {
         let wait_ms = self.now().0 - asked.0;
         self.record(Metric::LeaseWaitMs, wait_ms);
         let (instance, fence) = (loaded.instance_id(), loaded.head().fence);

@@ -37,7 +37,7 @@ impl Stepper {
         instance: Instance,
         stimulus: Stimulus,
     ) -> Transition {
-        let links = self.runtime.event_links(&self.tenant);
+        let links = self.runtime.links().event_links(&self.tenant);
         let environment = Environment {
             event_links: links.as_ref().map(|links| links as &dyn EventLinks),
             has_http_request: self.has_http_request,
@@ -118,7 +118,7 @@ impl Burst<'_> {
         let work = async move {
             // Its time begins with its turn.
             let running = stepper.runtime.running().begin(key, most);
-            if stepper.runtime.is_paused() {
+            if stepper.runtime.pauses().is_paused() {
                 running.cut.cut();
             }
             let made = running.cut.during(|| work(&stepper));
@@ -128,7 +128,7 @@ impl Burst<'_> {
         if !is_cut {
             return Ok(made);
         }
-        runtime.refuse_while_paused()?;
+        runtime.pauses().refuse_while_paused()?;
         Err(if was_called {
             RuntimeError::InProgress {
                 instance_id: id.unwrap_or_default().to_owned(),

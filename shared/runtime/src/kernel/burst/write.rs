@@ -16,8 +16,9 @@ impl Burst<'_> {
         let store = runtime.store();
         let mut attempt = 1;
         let mut prepared = loop {
-            let rows = store.prepare(self.loaded()?, &composed.commit);
-            let (rows, timers) = join(rows, runtime.schedule_all(&composed.elsewhere)).await;
+            let rows = store.commits().prepare(self.loaded()?, &composed.commit);
+            let (rows, timers) =
+                join(rows, runtime.delivery().schedule_all(&composed.elsewhere)).await;
             timers?;
             match rows {
                 Err(error) if error.is_busy() || error.is_unknown() => {
@@ -33,7 +34,7 @@ impl Burst<'_> {
             let Some(loaded) = self.loaded.as_mut() else {
                 return Err(self.lost());
             };
-            match store.commit_prepared(loaded, &mut prepared).await {
+            match store.commits().commit_prepared(loaded, &mut prepared).await {
                 Err(error) if error.is_busy() || error.is_unknown() => {
                     if !runtime.back_off(attempt).await {
                         return Err(error.into());
@@ -41,7 +42,7 @@ impl Burst<'_> {
                     attempt += 1;
                 }
                 Err(error) => {
-                    store.take_back(&mut prepared).await;
+                    store.commits().take_back(&mut prepared).await;
                     return Err(error.into());
                 }
                 Ok(committed) => return Ok((committed, composed)),

@@ -12,7 +12,7 @@ use crate::instance::state::StatePlace;
 use crate::item::error::StoreError;
 use crate::item::scan::Scan;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
+use crate::operation::Operations;
 use crate::table::Key;
 use facts::{Facts, Head, Place};
 
@@ -92,13 +92,13 @@ pub struct Examination {
     pub blobs: BTreeSet<String>,
 }
 
-impl Store {
+impl Operations<'_> {
     /// Looks at everything once. `table` is the store's own.
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the table cannot be read; an item that cannot be read is a finding.
-    pub async fn examine(&self, table: &dyn Scan, now_ms: i64) -> Result<Examination, StoreError> {
+    pub async fn examine(self, table: &dyn Scan, now_ms: i64) -> Result<Examination, StoreError> {
         let facts = Facts::gather(table).await?;
         let mut findings = facts.damaged.clone();
         findings.extend(self.lost_bookmarks(&facts).await?);

@@ -6,21 +6,21 @@ use super::{Finding, Kind, finding};
 use crate::definition::head::{self as definition, DefinitionHead};
 use crate::definition::trigger;
 use crate::instance::head::{self as instance, HeadItem, Stored, head_key, number};
+use crate::instance::uniqueness;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
+use crate::operation::Operations;
 use crate::stimulus::bookmark::{self, BookmarkRow};
-use crate::store::Store;
 use crate::table::{Condition, Item, Key, Query, Write, Written};
-use crate::instance::uniqueness;
 
-impl Store {
-    async fn head_now(&self, tenant: &Tenant, id: &str) -> Result<Option<HeadItem>, StoreError> {
+impl Operations<'_> {
+    async fn head_now(self, tenant: &Tenant, id: &str) -> Result<Option<HeadItem>, StoreError> {
         let item = self.table().get(&head_key(tenant, id)?).await?;
         item.as_ref().map(instance::from_item).transpose()
     }
 
-    pub(super) async fn lost_bookmarks(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn lost_bookmarks(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key, row) in &facts.bookmarks {
             let place = (tenant.clone(), row.instance_id.clone());
@@ -46,7 +46,7 @@ impl Store {
         Ok(findings)
     }
 
-    pub(super) async fn missing_rows(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn missing_rows(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let rows: std::collections::BTreeSet<&Key> =
             facts.bookmarks.iter().map(|(_, key, _)| key).collect();
         let mut findings = Vec::new();
@@ -74,7 +74,7 @@ impl Store {
         Ok(findings)
     }
 
-    pub(super) async fn lost_rows(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn lost_rows(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for ((tenant, id), key) in &facts.beside {
             let place = (tenant.clone(), id.clone());
@@ -91,7 +91,7 @@ impl Store {
         Ok(findings)
     }
 
-    pub(super) async fn old_triggers(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn old_triggers(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key, row) in &facts.triggers {
             let place = (tenant.clone(), row.definition_id.clone());
@@ -102,7 +102,10 @@ impl Store {
             if !is_old(facts.definitions.get(&place)) {
                 continue;
             }
-            let now = self.definition_head(tenant, &row.definition_id).await?;
+            let now = self
+                .definitions()
+                .definition_head(tenant, &row.definition_id)
+                .await?;
             if is_old(now.as_ref()) && self.table().get(key).await?.is_some() {
                 let about = format!(
                     "{} of {} generation {}",
@@ -118,7 +121,7 @@ impl Store {
         Ok(findings)
     }
 
-    pub(super) async fn lost_claims(&self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn lost_claims(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key, holder) in &facts.claims {
             let place = (tenant.clone(), holder.clone());
@@ -148,7 +151,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn repair(&self, finding: &Finding) -> Result<bool, StoreError> {
+    pub async fn repair(self, finding: &Finding) -> Result<bool, StoreError> {
         let [key, owner] = finding.keys.as_slice() else {
             return Ok(false);
         };
@@ -168,7 +171,7 @@ impl Store {
 
     /// Deletes a row whose owner is still as it was when it was judged.
     async fn delete_if_as_seen(
-        &self,
+        self,
         kind: Kind,
         key: &Key,
         owner: &Key,
@@ -193,7 +196,7 @@ impl Store {
     }
 
     /// Deletes what lies beside a head that is not there.
-    async fn delete_rows_beside(&self, head: &Key) -> Result<bool, StoreError> {
+    async fn delete_rows_beside(self, head: &Key) -> Result<bool, StoreError> {
         loop {
             let all = Query {
                 limit: 90,

@@ -1,5 +1,7 @@
 //! The `Store`: a table, its configuration, and the operations on them. Each operation is in the file of its noun.
 
+pub(crate) mod handle;
+
 use std::sync::Arc;
 
 use crate::item::config::StoreConfig;
