@@ -70,7 +70,11 @@ async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<V
     let root = definition::activity_at(&definition, &place.path).ok_or_else(unknown)?;
     raw.insert("root".into(), root);
     let alone = Definition::from_value(raw.into())?;
-    let executions = runtime.definitions().rehearse(app.tenant(), alone).await?;
+    let executions = runtime
+        .definitions()
+        .query()
+        .rehearse(app.tenant(), alone)
+        .await?;
     // The first one is the workflow itself.
     let Some(own) = executions.into_iter().nth(1) else {
         return Err(unknown());

@@ -5,7 +5,7 @@ use dormouse_store::definition::publish::Saved;
 
 use crate::definitions::Definitions;
 use crate::definitions::draft::ATTEMPTS_MAX;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 impl Definitions<'_> {
     /// Deletes a definition; a published one is retracted first. Its instances go on. False: there was none.

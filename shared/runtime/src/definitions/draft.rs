@@ -13,12 +13,12 @@ use crate::definitions::Definitions;
 use crate::definitions::edit::Edit;
 use crate::definitions::save::SaveOutcome;
 use crate::definitions::view::DefinitionView;
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
-use crate::graph::load::read_definition;
-use crate::graph::resolve::Resolve;
 use crate::graph::version_extra::VersionExtra;
+use crate::loading::load::read_definition;
+use crate::loading::resolve::Resolve;
 use crate::port::DefinitionChanged;
-use crate::runtime::error::RuntimeError;
 
 /// How often a change is tried while others change the same definition.
 pub(crate) const ATTEMPTS_MAX: u32 = 8;

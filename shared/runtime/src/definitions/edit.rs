@@ -6,10 +6,10 @@ use dormouse_store::definition::head::DefinitionHead;
 use serde_json::{Map, Value};
 
 use crate::definitions::Definitions;
-use crate::graph::load::read_definition;
+use crate::error::RuntimeError;
 use crate::graph::version_extra::VersionExtra;
 use crate::json_digest::json_digest;
-use crate::runtime::error::RuntimeError;
+use crate::loading::load::read_definition;
 
 /// At most so many differences are named.
 const DIFFERENCES_MAX: usize = 10;

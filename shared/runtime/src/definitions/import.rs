@@ -6,7 +6,7 @@ use dormouse_store::Tenant;
 use crate::definitions::Definitions;
 use crate::definitions::draft::Saving;
 use crate::definitions::save::SaveOutcome;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 impl Definitions<'_> {
     /// Imports a definition: a new draft of a known one; an unknown one keeps the ids that the file gives. Never

@@ -3,11 +3,9 @@
 pub(crate) mod delete;
 pub(crate) mod draft;
 pub(crate) mod edit;
-pub(crate) mod http_route;
 pub(crate) mod import;
 pub(crate) mod publish;
 pub(crate) mod references;
-pub(crate) mod rehearse;
 pub(crate) mod retract;
 pub(crate) mod save;
 pub(crate) mod update_references;

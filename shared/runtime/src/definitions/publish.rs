@@ -13,16 +13,16 @@ use dormouse_store::outbox::row::OutboxKey;
 
 use crate::definitions::Definitions;
 use crate::definitions::draft::{ATTEMPTS_MAX, view};
-use crate::definitions::http_route::http_route;
 use crate::definitions::view::DefinitionView;
-use crate::delivery::deliver::Delivered;
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
 use crate::graph::cache::{self, Runnable};
-use crate::graph::load::read_definition;
-use crate::graph::resolve::Resolve;
+use crate::graph::http_route::http_route;
 use crate::graph::version_extra::VersionExtra;
+use crate::loading::load::read_definition;
+use crate::loading::resolve::Resolve;
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
+use crate::work::delivered::Delivered;
 use crate::work::message::{Message, Published, Task};
 use crate::work::timer::{Occurrence, Overlap};
 
@@ -170,7 +170,7 @@ impl Definitions<'_> {
             .publish(tenant, &publication)
             .await?;
         let Saved::Done(head) = saved else {
-            self.delivery().delete_rows(&keys).await?;
+            self.outbox().delete_rows(&keys).await?;
             return Ok(None);
         };
         self.changed(tenant, id).await;
@@ -181,7 +181,7 @@ impl Definitions<'_> {
         if afterwards.updates {
             consumers_updated = self.update_references_boxed(tenant, id).await?;
         }
-        self.delivery().delete_rows(&keys).await?;
+        self.outbox().delete_rows(&keys).await?;
         let definition = Arc::unwrap_or_clone(compiled.definition);
         Ok(Some(Publication {
             definition: view(definition, &publication.draft.info, &head),

@@ -4,7 +4,7 @@ use dormouse_engine::definition::Definition;
 use dormouse_engine::definition::name::type_key;
 use serde_json::{Map, Value};
 
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 /// The version that references are to lead to.
 pub(crate) struct Target<'a> {

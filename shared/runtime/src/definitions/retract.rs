@@ -6,7 +6,7 @@ use dormouse_store::definition::publish::Saved;
 use crate::definitions::Definitions;
 use crate::definitions::draft::{ATTEMPTS_MAX, view_stored};
 use crate::definitions::view::DefinitionView;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 /// What became of a retract.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use crate::definitions::Definitions;
 use crate::definitions::draft::Saving;
 use crate::definitions::edit::{Edit, StaleEdit};
 use crate::definitions::view::DefinitionView;
-use crate::graph::load::read_definition;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
+use crate::loading::load::read_definition;
 
 /// What became of a save.
 #[derive(Debug)]

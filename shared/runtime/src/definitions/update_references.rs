@@ -9,9 +9,9 @@ use crate::definitions::draft::Saving;
 use crate::definitions::publish::PublishOutcome;
 use crate::definitions::references::{Target, redirect};
 use crate::definitions::save::SaveOutcome;
-use crate::delivery::deliver::Delivered;
-use crate::graph::load::read_definition;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
+use crate::loading::load::read_definition;
+use crate::work::delivered::Delivered;
 use crate::work::message::Published;
 
 impl<'k> Definitions<'k> {

@@ -8,11 +8,11 @@ use dormouse_engine::validate::validate;
 use dormouse_store::Tenant;
 
 use crate::definitions::Definitions;
-use crate::definitions::http_route::path_and_method;
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
 use crate::graph::cache::Runnable;
-use crate::graph::resolve::Resolve;
-use crate::runtime::error::RuntimeError;
+use crate::graph::http_route::path_and_method;
+use crate::loading::resolve::Resolve;
 
 impl Definitions<'_> {
     /// Everything that is wrong with a definition, what others have taken already included.

@@ -7,12 +7,12 @@ use dormouse_store::Tenant;
 use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
 use crate::delivery::DeadLetters;
-use crate::delivery::parcel::Parcel;
-use crate::kernel::wake::WakeRequest;
+use crate::error::RuntimeError;
+use crate::outbox::parcel::Parcel;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
-use crate::stimuli::stimulate::StimulusRequest;
 use crate::work::message::{Message, Task};
+use crate::work::stimulus::StimulusRequest;
+use crate::work::wake::WakeRequest;
 
 impl DeadLetters<'_> {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.
@@ -54,7 +54,7 @@ impl DeadLetters<'_> {
         let Some(keys) = replayed else {
             return Ok(false);
         };
-        self.instances()
+        self.outbox()
             .post(Parcel {
                 keys,
                 messages,
@@ -72,25 +72,13 @@ impl DeadLetters<'_> {
     /// [`RuntimeError`]
     pub async fn give_up(self, message: &Message, reason: &str) -> Result<(), RuntimeError> {
         if let Task::Continue { instance, .. } = &message.task {
-            return self.fail_stuck(&message.tenant, instance, reason).await;
+            return self
+                .kernel()
+                .fail_stuck(&message.tenant, instance, reason)
+                .await;
         }
         self.bury_message(&message.tenant, &message.id, message.encode()?, reason)
             .await
-    }
-
-    /// Fails an instance whose burst cannot go on.
-    pub(crate) async fn fail_stuck(
-        self,
-        tenant: &Tenant,
-        instance: &InstanceId,
-        reason: &str,
-    ) -> Result<(), RuntimeError> {
-        let stimulus = Stimulus::Fail {
-            kind: "GivenUp".into(),
-            message: format!("the workflow was stopped: {reason}"),
-        };
-        let request = WakeRequest::new(instance.as_str(), stimulus);
-        self.kernel().advance(tenant, request).await.map(drop)
     }
 
     /// Makes a dead letter of a message whose text nobody can read.

@@ -8,39 +8,24 @@ use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
 use crate::delivery::Deliveries;
-use crate::instances::resume::ResumeOutcome;
-use crate::instances::start::{StartOutcome, StartRequest};
+use crate::error::RuntimeError;
 use crate::kernel::burst::no_such_workflow;
-use crate::kernel::target::Target;
-use crate::kernel::wake::{WakeRequest, outcome};
 use crate::port::{LifecycleEvent, Metric, TaskRequest};
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 use crate::timers::fire::TimerOutcome;
+use crate::work::delivered::Delivered;
 use crate::work::message::{Message, Task};
-
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivered {
-    /// It is done, or was done before, or there is nothing to do any more. Delete it.
-    Done,
-    /// It has to wait for others. Deliver it again after a pause, and do not count it as an attempt.
-    Later,
-    /// What it is about is not there, and may still come. Deliver it again after a pause; after a number of attempts,
-    /// give up.
-    Missing,
-    /// There is a pause. Deliver it again after [`Runtime::again_after_pause_ms`], and do not count it as an attempt.
-    Paused,
-    /// It can never be done, for this reason: [`Runtime::give_up`].
-    Never(&'static str),
-}
+use crate::work::resume::ResumeOutcome;
+use crate::work::start::{StartOutcome, StartRequest};
+use crate::work::target::Target;
+use crate::work::wake::{WakeRequest, outcome};
 
 impl Deliveries<'_> {
     /// Does what a message says. Doing it twice changes nothing.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError`]. Deliver it again then; after a number of attempts, [`Self::give_up`].
+    /// [`RuntimeError`]. Deliver it again then; after a number of attempts, [`crate::DeadLetters::give_up`].
     pub async fn deliver(self, message: &Message) -> Result<Delivered, RuntimeError> {
         if message.hops > self.config().hops_max {
             self.record(Metric::HopsExceeded, 1);

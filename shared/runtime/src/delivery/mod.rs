@@ -2,7 +2,7 @@
 
 pub(crate) mod dead_letters;
 pub(crate) mod deliver;
-pub(crate) mod parcel;
+mod outgoing;
 
 use crate::runtime::handle::handle;
 

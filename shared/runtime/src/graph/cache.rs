@@ -11,10 +11,8 @@ use dormouse_store::definition::head::DefinitionHead;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache as QuickCache;
 
-use crate::graph::Graphs;
 use crate::graph::bindings::Bindings;
 use crate::graph::version_extra::VersionExtra;
-use crate::port::{DefinitionChanged, Metric};
 
 /// How many published versions are remembered, whatever their size.
 const PUBLISHED_MAX: usize = 10_000;
@@ -97,20 +95,5 @@ impl Cache {
             .remove(&(tenant.clone(), definition_id.to_owned()));
         self.published
             .retain(|_, published| published.incomplete_until.is_none());
-    }
-}
-
-impl Graphs<'_> {
-    /// Forgets what this node remembers of a definition that has changed. A start checks the version anyway.
-    pub fn invalidate(self, changed: &DefinitionChanged) {
-        tracing::info!(
-            tenant = changed.tenant,
-            definition = changed.definition_id,
-            "cache invalidation received"
-        );
-        self.record(Metric::CacheInvalidations, 1);
-        if let Ok(tenant) = Tenant::new(&changed.tenant) {
-            self.cache().forget(&tenant, &changed.definition_id);
-        }
     }
 }

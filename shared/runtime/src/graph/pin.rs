@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
-use crate::runtime::error::RuntimeError;
 
 /// What an instance is pinned to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use dormouse_engine::definition::Definition;
 use dormouse_store::definition::head::VersionInfo;
 use serde::{Deserialize, Serialize};
 
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
-use crate::runtime::error::RuntimeError;
 
 /// What is kept with a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use dormouse_store::Tenant;
 use dormouse_store::identity::application::Application;
 
 use super::{Identity, Principal};
+use crate::error::RuntimeError;
 use crate::identity::Accounts;
-use crate::runtime::error::RuntimeError;
 
 /// What an application is to be.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,7 @@ impl Accounts<'_> {
         new: NewApplication,
     ) -> Result<(Application, ApiKey), RuntimeError> {
         let now = self.now();
-        let key = ApiKey::new(self.ports().clock.random(), self.links().new_secret());
+        let key = ApiKey::new(self.ports().clock.random(), self.new_secret());
         let application = Application {
             id: key.id.clone(),
             tenant: tenant.to_string(),

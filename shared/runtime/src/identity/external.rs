@@ -10,8 +10,8 @@ use futures_util::lock::Mutex;
 use serde_json::{Map, Value};
 
 use super::{Asking, JwtSettings, Kind, Principal};
+use crate::error::RuntimeError;
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 
 /// How old keys may be before they are fetched anew, in ms.
 const FRESH_MS: i64 = 600_000;

@@ -8,8 +8,8 @@ use dormouse_store::item::versioned::Versioned;
 
 use super::application::NewApplication;
 use super::user::UserChange;
+use crate::error::RuntimeError;
 use crate::identity::Accounts;
-use crate::runtime::error::RuntimeError;
 
 /// The role that permits everything, and the first user's name.
 const ADMIN: &str = "admin";

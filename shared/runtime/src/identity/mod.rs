@@ -29,9 +29,9 @@ pub use role::RoleOutcome;
 pub use session::{SignInError, Tokens};
 pub use user::{UserChange, UserOutcome};
 
+use crate::error::RuntimeError;
 use crate::port::Compute;
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 use crate::runtime::handle::handle;
 use external::External;
 use recent::Recent;

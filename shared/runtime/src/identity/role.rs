@@ -6,8 +6,8 @@ use dormouse_store::identity::role::Role;
 use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal};
+use crate::error::RuntimeError;
 use crate::identity::Accounts;
-use crate::runtime::error::RuntimeError;
 
 /// What became of a change of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value, json};
 
 use super::{Asking, Identity, Kind, KnownUser, Principal};
+use crate::error::RuntimeError;
 use crate::port::{ComputeError, Share, compute};
-use crate::runtime::error::RuntimeError;
 
 /// What our own tokens say in `iss`.
 pub(super) const ISSUER: &str = "dormouse";

@@ -3,8 +3,8 @@
 use dormouse_store::identity::signing_key::SigningKey;
 use futures_util::lock::Mutex;
 
+use crate::error::RuntimeError;
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 
 /// How long a key signs, in ms: 30 days.
 const SIGNS_MS: i64 = 30 * 24 * 3_600_000;
@@ -52,7 +52,7 @@ impl Signing {
         if let Some(key) = known.keys.last().filter(|key| signs(key)) {
             return Ok(key.clone());
         }
-        let secret = runtime.links().new_secret().bytes().to_vec();
+        let secret = runtime.new_secret().bytes().to_vec();
         let key = SigningKey::new(now, runtime.ports().clock.random(), secret.into());
         let store = runtime.store();
         store

@@ -7,9 +7,9 @@ use dormouse_store::identity::user::User;
 use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal, SignInError};
+use crate::error::RuntimeError;
 use crate::identity::Accounts;
 use crate::port::{Share, compute};
-use crate::runtime::error::RuntimeError;
 
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 100;
@@ -75,8 +75,7 @@ impl Accounts<'_> {
     ) -> Option<(User, Option<String>)> {
         let clock = &self.ports().clock;
         let made_up = (before.is_none() && change.password.is_none()).then(|| {
-            self.links()
-                .new_secret()
+            self.new_secret()
                 .text()
                 .chars()
                 .take(24)

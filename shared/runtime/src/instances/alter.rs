@@ -6,11 +6,11 @@ use dormouse_engine::step::{Change, Stimulus};
 use dormouse_store::Tenant;
 use dormouse_store::instance::head::InstanceHead;
 
+use crate::error::RuntimeError;
 use crate::instances::Instances;
-use crate::instances::resume::ResumeOutcome;
-use crate::kernel::wake::{Advanced, WakeRequest, outcome};
-use crate::runtime::error::RuntimeError;
 use crate::work::report::BurstReport;
+use crate::work::resume::ResumeOutcome;
+use crate::work::wake::{Advanced, WakeRequest, outcome};
 
 /// What became of an operator's change.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::error::RuntimeError;
 use crate::instances::Instances;
 use crate::instances::alter::AlterOutcome;
-use crate::instances::resume::ResumeOutcome;
-use crate::kernel::wake::{WakeRequest, outcome};
-use crate::runtime::error::RuntimeError;
+use crate::work::resume::ResumeOutcome;
+use crate::work::wake::{WakeRequest, outcome};
 
 impl Instances<'_> {
     /// Cancels an instance; its children are cancelled after it. One that has ended stays as it is:

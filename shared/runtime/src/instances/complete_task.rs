@@ -3,9 +3,9 @@
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
+use crate::error::RuntimeError;
 use crate::instances::Instances;
-use crate::instances::resume::{ResumeOutcome, ResumeRequest};
-use crate::runtime::error::RuntimeError;
+use crate::work::resume::{ResumeOutcome, ResumeRequest};
 
 impl Instances<'_> {
     /// Completes a task with its result. A task id that leads nowhere is [`ResumeOutcome::NotFound`]; a second

@@ -3,11 +3,11 @@
 use dormouse_store::Tenant;
 use dormouse_store::instance::clean::Deleted;
 
-use crate::delivery::parcel::Parcel;
+use crate::error::RuntimeError;
 use crate::instances::Instances;
-use crate::instances::resume::ResumeOutcome;
-use crate::runtime::error::RuntimeError;
+use crate::outbox::parcel::Parcel;
 use crate::work::message::{Message, Task};
+use crate::work::resume::ResumeOutcome;
 
 /// What became of a delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Instances<'_> {
             ) => {}
             // Whoever works on it will not be able to commit, so its children are ours to cancel.
             Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => {
-                if let Some(found) = self.query().instance(tenant, instance_id).await? {
+                if let Some(found) = self.kernel().read(tenant, instance_id).await? {
                     children = found.instance.child_ids();
                 }
             }
@@ -80,12 +80,13 @@ impl Instances<'_> {
             Deleted::Already => DeleteOutcome::Already,
             Deleted::NotFound => DeleteOutcome::NotFound,
             Deleted::Done(keys) => {
-                self.post(Parcel {
-                    keys,
-                    messages,
-                    forget: Vec::new(),
-                })
-                .await;
+                self.outbox()
+                    .post(Parcel {
+                        keys,
+                        messages,
+                        forget: Vec::new(),
+                    })
+                    .await;
                 DeleteOutcome::Deleted
             }
         })

@@ -2,14 +2,15 @@
 
 use dormouse_store::Tenant;
 
-use crate::delivery::parcel::Parcel;
+use crate::error::RuntimeError;
 use crate::instances::Instances;
-use crate::instances::start::{Located, StartRequest};
+use crate::kernel::begin::Located;
 use crate::kernel::create::instance_id;
+use crate::outbox::parcel::Parcel;
 use crate::runtime::config::Delivery;
-use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::message::{Message, StartFacts, Task};
+use crate::work::start::StartRequest;
 
 /// What became of a dispatch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Instances<'_> {
             },
         };
         let message = self.message(tenant, format!("start/{instance_id}"), task);
-        self.accept(message).await?;
+        self.outbox().accept(message).await?;
         Ok(DispatchOutcome::Accepted { instance_id })
     }
 
@@ -63,7 +64,7 @@ impl Instances<'_> {
         tenant: &Tenant,
         handle: &DefinitionHandle,
     ) -> Result<bool, RuntimeError> {
-        Ok(match self.locate(tenant, handle).await? {
+        Ok(match self.kernel().locate(tenant, handle).await? {
             Located::NotFound => false,
             Located::Version(..) => true,
             Located::InForce(id) => self
@@ -73,67 +74,5 @@ impl Instances<'_> {
                 .await?
                 .is_some_and(|head| head.published.is_some()),
         })
-    }
-
-    /// Promises to do what a message says: it lies in a queue or in the outbox when this returns.
-    pub(crate) async fn accept(self, message: Message) -> Result<(), RuntimeError> {
-        let parcel = self.accept_parcel(message).await?;
-        self.post(parcel).await;
-        Ok(())
-    }
-
-    /// The same, but the caller carries it out. An empty parcel: a queue has it.
-    pub(crate) async fn accept_parcel(self, message: Message) -> Result<Parcel, RuntimeError> {
-        if let Some(queue) = self
-            .ports()
-            .queue
-            .as_ref()
-            .filter(|_| message.task.is_work())
-        {
-            queue.send(&message, 0).await.map_err(RuntimeError::Queue)?;
-            return Ok(Parcel::default());
-        }
-        self.accept_in_outbox(message).await
-    }
-
-    /// The same in the outbox, where a queue would deliver what the caller is about to do anyway.
-    pub(crate) async fn accept_in_outbox(self, message: Message) -> Result<Parcel, RuntimeError> {
-        let effects = [message.effect()?];
-        let (tenant, now) = (message.tenant.clone(), self.now());
-        let mut attempt = 1;
-        let keys = loop {
-            // Put twice it is delivered twice, which changes nothing.
-            match self
-                .store()
-                .outbox()
-                .put(&tenant, &message.id, now.0, &effects)
-                .await
-            {
-                Err(error) if error.is_busy() || error.is_unknown() => {
-                    if !self.back_off(attempt).await {
-                        return Err(error.into());
-                    }
-                    attempt += 1;
-                }
-                keys => break keys?,
-            }
-        };
-        Ok(Parcel {
-            keys,
-            messages: vec![message],
-            forget: Vec::new(),
-        })
-    }
-
-    /// Carries a parcel out beside the caller, or before it returns where nothing runs after that.
-    pub(crate) async fn post(self, parcel: Parcel) {
-        if parcel.is_empty() {
-            return;
-        }
-        let work = self.delivery().carry_out(parcel);
-        match self.config().delivery {
-            Delivery::Background => self.ports().background.spawn(work),
-            Delivery::Inline => work.await,
-        }
     }
 }

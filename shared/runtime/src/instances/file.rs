@@ -17,15 +17,15 @@ use dormouse_store::instance::create::NewInstance;
 use dormouse_store::instance::head::{InstanceHead, Summary};
 use dormouse_store::instance::predecessor::{Predecessor, Vacancy};
 
+use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
 use crate::graph::pin::Pin;
 use crate::instances::Instances;
 use crate::json_digest::json_digest;
-use crate::kernel::advance::is_cut_off;
 use crate::kernel::burst::{Burst, Cause, Composed};
 use crate::kernel::create::claim;
-use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
+use crate::work::target::is_cut_off;
 
 /// How many blocks of the journal are read at once.
 const BLOCKS_A_PAGE: usize = 500;

@@ -3,10 +3,10 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 
+use crate::error::RuntimeError;
 use crate::instances::Instances;
 use crate::instances::alter::AlterOutcome;
-use crate::kernel::wake::WakeRequest;
-use crate::runtime::error::RuntimeError;
+use crate::work::wake::WakeRequest;
 
 impl Instances<'_> {
     /// Runs the failed activities with these ids again, or all of them. A faulted instance goes on; one that is

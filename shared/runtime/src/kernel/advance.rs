@@ -17,14 +17,14 @@ use dormouse_store::instance::lease::{Loaded, Opened};
 use dormouse_store::instance::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
 
+use crate::error::RuntimeError;
 use crate::graph::pin::Pin;
-use crate::instances::resume::ResumeOutcome;
 use crate::kernel::Kernel;
 use crate::kernel::burst::{Burst, Later, Since};
-use crate::kernel::inbox::{Answered, Reply, Seats, Waiter};
-use crate::kernel::wake::{Advanced, WakeRequest};
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
+use crate::runtime::inbox::{Answered, Reply, Seats, Waiter};
+use crate::work::resume::ResumeOutcome;
+use crate::work::wake::{Advanced, WakeRequest};
 
 /// How often a first commit that somebody else got ahead of is tried anew.
 const ATTEMPTS_MAX: u32 = 8;
@@ -390,15 +390,5 @@ fn answer_all(mut batch: Vec<Waiter>, error: RuntimeError) {
     let error = Arc::new(error);
     for waiter in batch {
         waiter.answer(Err(RuntimeError::Shared(Arc::clone(&error))));
-    }
-}
-
-/// Whether a burst of the instance was cut off, so that there is something to continue.
-pub(crate) fn is_cut_off(instance: &Instance) -> bool {
-    match instance.sub_status {
-        SubStatus::Executing | SubStatus::Interrupted | SubStatus::Pending => true,
-        SubStatus::Suspended | SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => {
-            false
-        }
     }
 }

@@ -6,14 +6,14 @@ use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Next, Stimulus, Transition};
 use dormouse_store::instance::stamp::{Stamp, Verdict};
 
-use crate::instances::resume::ResumeOutcome;
+use crate::error::RuntimeError;
 use crate::kernel::advance::Answers;
 use crate::kernel::burst::{Burst, Cause, Stepper};
 use crate::kernel::create::claim;
-use crate::kernel::inbox::Waiter;
-use crate::kernel::target::targeted;
-use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::error::RuntimeError;
+use crate::runtime::inbox::Waiter;
+use crate::work::resume::ResumeOutcome;
+use crate::work::target::targeted;
+use crate::work::wake::{Advanced, WakeRequest};
 
 /// A commit with so many effects takes no more requests.
 const EFFECTS_MAX: usize = 1_000;

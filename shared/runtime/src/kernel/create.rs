@@ -11,13 +11,13 @@ use dormouse_store::instance::predecessor::Predecessor;
 use dormouse_store::instance::uniqueness::Claim;
 
 use crate::derived_id::derived_id;
+use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
-use crate::instances::start::{Begun, StartOutcome, StartRequest};
 use crate::kernel::Kernel;
 use crate::kernel::burst::{Burst, Cause, is_too_large, too_large};
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
+use crate::work::start::{Begun, StartOutcome, StartRequest};
 
 /// How often a first commit is tried: an id that we drew may be taken, one that was given may be fenced.
 const ATTEMPTS_MAX: u32 = 5;

@@ -1,12 +1,12 @@
 //! The kernel: load, step, commit, and hand over the effects.
 
 pub(crate) mod advance;
+pub(crate) mod begin;
 pub(crate) mod burst;
 pub(crate) mod combine;
 pub(crate) mod create;
-pub(crate) mod inbox;
-pub(crate) mod target;
-pub(crate) mod wake;
+pub(crate) mod fail_stuck;
+pub(crate) mod read;
 
 use crate::runtime::handle::handle;
 

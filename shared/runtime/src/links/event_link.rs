@@ -12,61 +12,13 @@ use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
 use dormouse_store::item::versioned::Versioned;
 use serde::{Deserialize, Serialize};
 
+use crate::error::RuntimeError;
 use crate::links::Links;
-use crate::links::resume_link::{EXPIRES_IN_MS_MAX, LinkAnswered};
-use crate::runtime::error::RuntimeError;
+use crate::links::resume_link::LinkAnswered;
+use crate::runtime::event_links::{Content, EventLinkKey};
 use crate::stimuli::publish_event::EventRequest;
 
-/// What the signature is for.
-const PURPOSE: &str = "event link";
-
-/// What a token begins with; a resume link's secret has no dot.
-const PREFIX: &str = "v1.";
-
-/// Makes and reads the tokens of event links.
-#[derive(Debug)]
-pub(crate) struct EventLinkKey {
-    base_url: String,
-    key: Vec<u8>,
-}
-
-/// What a token says.
-#[derive(Debug, Serialize, Deserialize)]
-struct Content {
-    #[serde(rename = "t")]
-    tenant: String,
-    #[serde(rename = "i")]
-    instance_id: String,
-    #[serde(rename = "e")]
-    event: String,
-    #[serde(rename = "x")]
-    expires_ms: i64,
-}
-
-/// Links of one tenant, for a step.
-pub(crate) struct TenantLinks<'a> {
-    key: &'a EventLinkKey,
-    tenant: &'a Tenant,
-    now: Timestamp,
-}
-
-impl EventLinks for TenantLinks<'_> {
-    fn url(&self, instance: &InstanceId, event: &str, expires: Option<Timestamp>) -> String {
-        let latest = self.now.plus_ms(EXPIRES_IN_MS_MAX);
-        let content = Content {
-            tenant: self.tenant.to_string(),
-            instance_id: instance.to_string(),
-            event: event.to_owned(),
-            expires_ms: expires.map_or(latest, |at| at.min(latest)).0,
-        };
-        // Four texts and a number always have a JSON.
-        let text = serde_json::to_string(&content).unwrap_or_default();
-        let token = mac::seal(&self.key.key, PURPOSE, &text);
-        format!("{}/links/{PREFIX}{token}", self.key.base_url)
-    }
-}
-
-impl<'k> Links<'k> {
+impl Links<'_> {
     /// From now on scripts can make event links that begin with `base_url`. Reads the deployment's key, and makes it
     /// if there is none. Every node of a deployment is to call it, or none.
     ///
@@ -81,16 +33,6 @@ impl<'k> Links<'k> {
             key: key.to_vec(),
         });
         Ok(())
-    }
-
-    /// What a step of a tenant makes links with.
-    pub(crate) fn event_links<'a>(self, tenant: &'a Tenant) -> Option<TenantLinks<'a>>
-    where
-        'k: 'a,
-    {
-        let key = self.0.event_link_key()?;
-        let now = self.now();
-        Some(TenantLinks { key, tenant, now })
     }
 
     /// What an event link leads to, in the form of a resume link without a bookmark. `None`: nowhere.
@@ -129,13 +71,6 @@ impl<'k> Links<'k> {
         };
         let is_live = head.is_some_and(|head| !head.summary.ended);
         Ok(is_live.then_some((link, content)))
-    }
-
-    fn event_link_content(self, token: &str) -> Option<Content> {
-        let sealed = token.strip_prefix(PREFIX)?;
-        let text = mac::open(&self.event_link_key()?.key, PURPOSE, sealed)?;
-        let content: Content = serde_json::from_str(&text).ok()?;
-        (content.expires_ms > self.now().0).then_some(content)
     }
 
     /// Publishes the event of a link to its instance, once.

@@ -13,16 +13,14 @@ use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
 use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value};
 
-use crate::instances::resume::{ResumeOutcome, ResumeRequest};
+use crate::error::RuntimeError;
 use crate::links::Links;
 use crate::links::link_form::{BadAnswer, BadLink, LinkForm};
-use crate::runtime::error::RuntimeError;
+use crate::runtime::event_links::EXPIRES_IN_MS_MAX;
+use crate::work::resume::{ResumeOutcome, ResumeRequest};
 
 /// How long a link leads anywhere unless its maker says otherwise, in ms: 7 days.
 const EXPIRES_IN_MS: i64 = 7 * 24 * 3_600_000;
-
-/// The longest life of a link, in ms: a year.
-pub(crate) const EXPIRES_IN_MS_MAX: i64 = 366 * 24 * 3_600_000;
 
 /// What a link is to lead to.
 #[derive(Debug, Clone)]
@@ -67,12 +65,6 @@ pub enum LinkAnswered {
 }
 
 impl Links<'_> {
-    /// A secret of the clock's randomness.
-    pub(crate) fn new_secret(self) -> Secret {
-        let clock = &self.ports().clock;
-        Secret::new([(); 4].map(|()| clock.random()))
-    }
-
     /// Makes a link to an open bookmark.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ pub use dormouse_store::identity::webhook::Webhook;
 use dormouse_store::instance::idempotency::Answer;
 use serde_json::Value;
 
+use crate::error::RuntimeError;
 use crate::links::Webhooks;
-use crate::runtime::error::RuntimeError;
 use crate::stimuli::publish_event::EventRequest;
 
 /// How long the id of a message is remembered, in ms: senders give up within three days.
@@ -32,7 +32,7 @@ impl Webhooks<'_> {
             tenant: tenant.to_string(),
             event,
             correlation,
-            secret: webhook::secret(self.links().new_secret().bytes()),
+            secret: webhook::secret(self.new_secret().bytes()),
             created_ms: self.now().0,
         };
         self.store().links().put_webhook(tenant, &made).await?;

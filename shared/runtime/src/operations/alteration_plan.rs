@@ -15,12 +15,12 @@ use dormouse_store::operation::alteration_plan::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::delivery::deliver::Delivered;
+use crate::error::RuntimeError;
 use crate::instances::alter::AlterOutcome;
 use crate::kernel::burst::is_too_large;
 use crate::operations::Operations;
 use crate::operations::selection::Selection;
-use crate::runtime::error::RuntimeError;
+use crate::work::delivered::Delivered;
 use crate::work::message::{Message, Task};
 
 /// Instances listed at once: each is a write beside the plan's own.
@@ -111,7 +111,7 @@ impl Operations<'_> {
                 return Ok(Submitted::Differs);
             }
         }
-        self.instances().accept(plan_message(tenant, &id)).await?;
+        self.outbox().accept(plan_message(tenant, &id)).await?;
         Ok(Submitted::Accepted(id))
     }
 
@@ -177,7 +177,7 @@ impl Operations<'_> {
                 Went::On => {}
             }
             if self.now() >= until || self.is_out_of_time() {
-                self.instances().accept(plan_message(tenant, id)).await?;
+                self.outbox().accept(plan_message(tenant, id)).await?;
                 return Ok(Delivered::Done);
             }
         }

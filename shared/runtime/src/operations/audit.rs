@@ -4,8 +4,8 @@ use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::operation::audit::{AuditPage, AuditRecord};
 
+use crate::error::RuntimeError;
 use crate::operations::Operations;
-use crate::runtime::error::RuntimeError;
 
 /// The most records on a page.
 const PAGE_MAX: u32 = 1_000;

@@ -11,11 +11,11 @@ use dormouse_store::operation::examine::{Examination, Kind, Suspect};
 use dormouse_store::table::blobs::ListBlobs;
 
 use crate::definitions::publish::first_occurrences;
-use crate::instances::resume::ResumeRequest;
-use crate::kernel::advance::is_cut_off;
+use crate::error::RuntimeError;
 use crate::operations::Operations;
 use crate::query::InstanceDetail;
-use crate::runtime::error::RuntimeError;
+use crate::work::resume::ResumeRequest;
+use crate::work::target::is_cut_off;
 use crate::work::timer::{Timer, Wakes};
 
 /// A large state that is younger may belong to a commit that is under way, in ms.

@@ -6,51 +6,15 @@ use dormouse_store::instance::clean::Deleted;
 use dormouse_store::instance::expiry::{ExpiredInstance, Kept};
 use serde_json::json;
 
+use crate::error::RuntimeError;
 use crate::operations::Operations;
 use crate::query::Journal;
-use crate::runtime::error::RuntimeError;
-
-/// The milliseconds of a day.
-const DAY_MS: i64 = 24 * 3_600_000;
 
 /// At most so many instances of a shard are removed in one sweep.
 const REMOVED_A_SWEEP: u32 = 500;
 
 /// How many lines of a journal are archived at most.
 const LINES_MAX: usize = 1_000_000;
-
-/// How long ended instances are kept, in days after their end; `None`: for ever. A change counts for instances that
-/// end from then on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Retention {
-    /// Finished ones.
-    pub finished_days: Option<u32>,
-    /// Those that ended by failing.
-    pub faulted_days: Option<u32>,
-    /// Cancelled ones.
-    pub cancelled_days: Option<u32>,
-    /// Whether they are written to the blobs, under `archive/`, before they go.
-    pub is_archived: bool,
-}
-
-impl Retention {
-    /// How long an instance that ends now is kept.
-    pub(crate) fn of(self, sub_status: SubStatus, now: Timestamp) -> Option<Kept> {
-        let days = match sub_status {
-            SubStatus::Faulted => self.faulted_days,
-            SubStatus::Cancelled => self.cancelled_days,
-            SubStatus::Finished
-            | SubStatus::Pending
-            | SubStatus::Executing
-            | SubStatus::Suspended
-            | SubStatus::Interrupted => self.finished_days,
-        };
-        Some(Kept {
-            until_ms: now.plus_ms(i64::from(days?) * DAY_MS).0,
-            is_archived: self.is_archived,
-        })
-    }
-}
 
 impl Operations<'_> {
     /// Removes instances whose time has come, over all tenants, and archives them first if that is asked for.

@@ -6,8 +6,8 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::list::{InstanceFilter, ListedInstance, Paging};
 use serde::{Deserialize, Serialize};
 
+use crate::error::RuntimeError;
 use crate::operations::Operations;
-use crate::runtime::error::RuntimeError;
 
 /// Which instances an operator means. Stored with alteration plans, so its names are stable for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

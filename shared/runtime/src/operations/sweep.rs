@@ -7,12 +7,12 @@ use dormouse_store::outbox::row::OutboxRow;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;
-use crate::delivery::parcel::Unsent;
+use crate::error::RuntimeError;
 use crate::operations::Operations;
+use crate::outbox::parcel::Unsent;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
-use crate::stimuli::stimulate::StimulusRequest;
 use crate::work::message::{Message, Task};
+use crate::work::stimulus::StimulusRequest;
 
 /// So many shards are swept at the same time.
 const SHARDS_AT_ONCE: usize = 4;
@@ -196,7 +196,7 @@ impl Operations<'_> {
         // Where there is a queue it makes the call.
         let calls = self.ports().queue.is_none() && decoded.iter().flatten().any(is_call);
         let call_ms = if calls {
-            self.delivery().call_hold_ms()
+            self.outbox().call_hold_ms()
         } else {
             0
         };
@@ -215,7 +215,7 @@ impl Operations<'_> {
         let Unsent {
             messages: left,
             has_failed,
-        } = self.delivery().send_all(messages).await;
+        } = self.outbox().send_all(messages).await;
         if left.is_empty() {
             self.store().outbox().delete(&row.key).await?;
             return Ok(Swept::Delivered);
@@ -246,7 +246,7 @@ impl Operations<'_> {
             if let Task::Continue { instance, .. } = &message.task {
                 let reason = format!("it could not be continued in {attempts} attempts");
                 let failed = self
-                    .dead_letters()
+                    .kernel()
                     .fail_stuck(&message.tenant, instance, &reason)
                     .await;
                 if let Err(cause) = failed {

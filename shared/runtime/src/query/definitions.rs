@@ -6,9 +6,9 @@ use dormouse_store::definition::head::{DefinitionHead, VersionInfo};
 
 use crate::definitions::draft::view_stored;
 use crate::definitions::view::{DefinitionSummary, DefinitionView};
+use crate::error::RuntimeError;
 use crate::graph::version_extra::VersionExtra;
 use crate::query::Query;
-use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::{DefinitionHandle, VersionOptions};
 
 impl Query<'_> {

@@ -1,9 +1,6 @@
 //! Reading instances.
 
-use std::sync::Arc;
-
-use dormouse_engine::graph::{Graph, ROOT};
-use dormouse_engine::instance::Instance;
+use dormouse_engine::graph::ROOT;
 use dormouse_engine::journal::{self, Line};
 use dormouse_store::Tenant;
 use dormouse_store::instance::head::InstanceHead;
@@ -11,23 +8,12 @@ use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage
 use serde_json::Value;
 
 use super::ActivityExecution;
-use crate::graph::pin::Pin;
+use crate::error::RuntimeError;
+use crate::kernel::read::InstanceDetail;
 use crate::query::Query;
-use crate::runtime::error::RuntimeError;
 
 /// How many blocks of the journal are read at once.
 const BLOCKS_A_PAGE: usize = 500;
-
-/// An instance with all that is kept of it.
-#[derive(Debug, Clone)]
-pub struct InstanceDetail {
-    /// Its head: summary, commit, lease.
-    pub head: InstanceHead,
-    /// Its state: bookmarks, variables, outputs, incidents.
-    pub instance: Instance,
-    /// What it runs.
-    pub graph: Arc<Graph>,
-}
 
 /// Some lines of a journal.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -109,29 +95,7 @@ impl Query<'_> {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceDetail>, RuntimeError> {
-        let found = self
-            .store()
-            .instances()
-            .instance_with_state(tenant, instance_id)
-            .await?;
-        let Some((head, state)) = found else {
-            return Ok(None);
-        };
-        let pin = Pin::decode(&head.pinned)?;
-        let runnable = self
-            .graphs()
-            .runnable_of(tenant, &head.summary, pin.bindings)
-            .await?;
-        let instance =
-            Instance::decode(&state, &runnable.graph).map_err(|source| RuntimeError::Instance {
-                instance_id: instance_id.to_owned(),
-                source,
-            })?;
-        Ok(Some(InstanceDetail {
-            head,
-            instance,
-            graph: runnable.graph,
-        }))
+        self.kernel().read(tenant, instance_id).await
     }
 
     /// Lines of an instance's journal from a sequence number on. `None`: there is no such instance.

@@ -3,6 +3,7 @@
 mod activity_execution;
 mod definitions;
 mod instances;
+mod rehearse;
 mod stimuli;
 
 pub use dormouse_store::definition::route::Route;
@@ -18,7 +19,9 @@ pub use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter
 pub use dormouse_store::stimulus::bookmark::BookmarkRow;
 
 pub use activity_execution::{ActivityExecution, ActivityStatus};
-pub use instances::{InstanceDetail, Journal, VariableValue};
+pub use instances::{Journal, VariableValue};
+
+pub use crate::kernel::read::InstanceDetail;
 pub use stimuli::Waiting;
 
 use crate::runtime::handle::handle;

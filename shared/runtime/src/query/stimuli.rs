@@ -6,8 +6,8 @@ use dormouse_store::definition::trigger::TriggerRow;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
 use serde_json::Value;
 
+use crate::error::RuntimeError;
 use crate::query::Query;
-use crate::runtime::error::RuntimeError;
 
 /// At most so many bookmarks are looked at for one request.
 const BOOKMARKS_MAX: u32 = 1_000;

@@ -2,7 +2,7 @@
 
 use dormouse_engine::step::Limits;
 
-use crate::operations::retention::Retention;
+use crate::work::retention::Retention;
 
 /// When the effects of a commit are carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The `Runtime`: the store, the ports, and the use cases on them. Each use case is in the file of its name.
 
 pub(crate) mod config;
-pub(crate) mod error;
+pub(crate) mod event_links;
 pub(crate) mod handle;
+pub(crate) mod inbox;
 pub(crate) mod invocation;
+pub(crate) mod outgoing;
 pub(crate) mod pause;
 pub(crate) mod running;
 
@@ -19,12 +21,13 @@ use dormouse_store::item::backoff::Backoff;
 use dormouse_store::{Store, Tenant};
 
 use crate::graph::cache::Cache;
-use crate::kernel::inbox::Inboxes;
-use crate::links::event_link::EventLinkKey;
 use crate::port::{Measure, Metric, Ports};
 use crate::runtime::config::RuntimeConfig;
+use crate::runtime::event_links::EventLinkKey;
 use crate::runtime::handle::handle;
+use crate::runtime::inbox::Inboxes;
 use crate::runtime::invocation::Invocation;
+use crate::runtime::outgoing::Outgoing;
 use crate::runtime::pause::KnownPause;
 use crate::runtime::running::Running;
 
@@ -44,6 +47,7 @@ pub struct Runtime {
 }
 
 struct Inner {
+    outgoing: &'static dyn Outgoing,
     store: Store,
     ports: Ports,
     expressions: Arc<Expressions>,
@@ -65,13 +69,14 @@ struct Inner {
 }
 
 impl Runtime {
-    /// A runtime over a store and ports.
+    /// A runtime over a store and ports, whose effects go where `outgoing` takes them.
     #[must_use]
-    pub fn new(
+    pub(crate) fn with_outgoing(
         store: Store,
         ports: Ports,
         expressions: Arc<Expressions>,
         config: RuntimeConfig,
+        outgoing: &'static dyn Outgoing,
     ) -> Self {
         let inner = Inner {
             cache: Cache::new(config.cached_nodes_max),
@@ -85,6 +90,7 @@ impl Runtime {
             running: Running::default(),
             event_link_key: OnceLock::new(),
             pause: KnownPause::default(),
+            outgoing,
             store,
             ports,
             expressions,
@@ -126,6 +132,11 @@ impl Runtime {
         if let Some(metrics) = &self.inner.ports.metrics {
             metrics.record(Measure { metric, value });
         }
+    }
+
+    /// Where effects go.
+    pub(crate) fn outgoing(&self) -> &'static dyn Outgoing {
+        self.inner.outgoing
     }
 
     pub(crate) fn invocation(&self) -> Invocation {

@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use dormouse_store::operation::pause::Pause;
 
+use crate::error::RuntimeError;
 use crate::runtime::Pauses;
-use crate::runtime::error::RuntimeError;
 
 /// After how many ms at the latest every node has seen that a pause began or ended.
 pub const PAUSE_SEEN_MS: i64 = 5_000;

@@ -4,10 +4,10 @@ use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 use crate::stimuli::Stimuli;
-use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest, event_hash};
 use crate::work::message::{Message, Task};
+use crate::work::stimulus::{StimulusOutcome, StimulusRequest, event_hash};
 
 /// An event.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,17 +77,17 @@ impl Stimuli<'_> {
         let (message, stimulus) = self.event_message(tenant, event);
         let event_id = stimulus.id.clone();
         if !waits {
-            self.instances().accept(message).await?;
+            self.outbox().accept(message).await?;
             return Ok(EventOutcome {
                 event_id,
                 delivered: None,
             });
         }
-        let parcel = self.instances().accept_in_outbox(message).await?;
+        let parcel = self.outbox().accept_in_outbox(message).await?;
         // It is accepted: what fails from here on is delivered later, so it is no error for the sender.
         let delivered = match self.stimulate(tenant, &stimulus).await {
             Ok(outcome) => {
-                if let Err(cause) = self.delivery().delete_rows(&parcel.keys).await {
+                if let Err(cause) = self.outbox().delete_rows(&parcel.keys).await {
                     tracing::debug!(event_id, cause = %cause, "a delivered event stays in the outbox");
                 }
                 Some(outcome)

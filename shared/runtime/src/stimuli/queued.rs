@@ -10,12 +10,12 @@ use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
 use dormouse_store::stimulus::stimuli::Opening;
 use futures_util::future::BoxFuture;
 
-use crate::instances::resume::ResumeOutcome;
-use crate::kernel::target::Target;
-use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 use crate::stimuli::Stimuli;
-use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest};
+use crate::work::resume::ResumeOutcome;
+use crate::work::stimulus::{StimulusOutcome, StimulusRequest};
+use crate::work::target::Target;
+use crate::work::wake::{Advanced, WakeRequest};
 
 /// What became of a queued stimulus at one instance.
 enum Met {
@@ -30,40 +30,6 @@ enum Met {
 }
 
 impl StimulusRequest {
-    /// The stimulus as it is queued.
-    pub(crate) fn queued(&self, ms: i64, now: Timestamp) -> Result<QueuedStimulus, RuntimeError> {
-        let payload = serde_json::to_vec(&self.input).map_err(RuntimeError::format("stimulus"))?;
-        // One that was sent long ago and delivered late is queued as long as its sender wanted, from now.
-        Ok(QueuedStimulus {
-            id: self.id.clone(),
-            hash: self.hash.clone(),
-            instance_id: self.instance_id.clone(),
-            bookmark_id: self.bookmark_id.clone(),
-            correlation_id: self.correlation_id.clone(),
-            activity_instance_id: self.activity_instance_id.clone(),
-            created_ms: self.at.0,
-            expires_ms: now.plus_ms(ms).0,
-            payload: payload.into(),
-        })
-    }
-
-    /// The stimulus that was queued.
-    pub(crate) fn of_queued(queued: QueuedStimulus) -> Result<Self, RuntimeError> {
-        let input =
-            serde_json::from_slice(&queued.payload).map_err(RuntimeError::format("stimulus"))?;
-        Ok(Self {
-            id: queued.id,
-            hash: queued.hash,
-            input,
-            correlation_id: queued.correlation_id,
-            instance_id: queued.instance_id,
-            bookmark_id: queued.bookmark_id,
-            activity_instance_id: queued.activity_instance_id,
-            at: Timestamp(queued.created_ms),
-            kept_ms: None,
-        })
-    }
-
     /// Request to give the queued stimulus to an instance: to one bookmark of it.
     fn taking(&self, instance_id: &str) -> Result<WakeRequest, RuntimeError> {
         let place = self.queued(0, Timestamp(0))?.place();

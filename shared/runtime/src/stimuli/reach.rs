@@ -9,15 +9,15 @@ use futures_util::future::BoxFuture;
 
 use crate::beside::beside;
 use crate::derived_id::derived_id;
-use crate::instances::resume::ResumeOutcome;
-use crate::instances::start::{StartOutcome, StartRequest};
-use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 use crate::stimuli::Stimuli;
 use crate::stimuli::receivers::Receivers;
-use crate::stimuli::stimulate::{StimulusOutcome, StimulusRequest};
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::message::Task;
+use crate::work::resume::ResumeOutcome;
+use crate::work::start::{StartOutcome, StartRequest};
+use crate::work::stimulus::{StimulusOutcome, StimulusRequest};
+use crate::work::wake::{Advanced, WakeRequest};
 
 /// What became of the recipients that were reached so far.
 #[derive(Default)]

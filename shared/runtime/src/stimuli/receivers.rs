@@ -7,9 +7,9 @@ use dormouse_store::stimulus::bookmark::BookmarkRow;
 use dormouse_store::stimulus::recipients::{Earlier, Recipients, Standing};
 use dormouse_store::stimulus::stimuli::Waiting;
 
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 use crate::stimuli::Stimuli;
-use crate::stimuli::stimulate::StimulusRequest;
+use crate::work::stimulus::StimulusRequest;
 
 /// Rows of bookmarks read at once: as many as are noted.
 const PAGE: u32 = 100;

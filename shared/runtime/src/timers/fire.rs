@@ -5,14 +5,14 @@ use std::sync::Arc;
 use dormouse_engine::step::Stimulus;
 use serde_json::Map;
 
-use crate::instances::resume::ResumeOutcome;
-use crate::kernel::target::Target;
-use crate::kernel::wake::{Advanced, WakeRequest, outcome};
+use crate::error::RuntimeError;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
 use crate::timers::Timers;
 use crate::work::report::BurstReport;
+use crate::work::resume::ResumeOutcome;
+use crate::work::target::Target;
 use crate::work::timer::{Timer, Wakes};
+use crate::work::wake::{Advanced, WakeRequest, outcome};
 
 /// A timer that comes this much too early is waited for, in ms: clocks differ a little.
 const NEARLY_MS: i64 = 1_000;

@@ -11,16 +11,16 @@ use dormouse_store::stimulus::chain::{Claimed, Link};
 use dormouse_store::stimulus::queued_stimulus::{QueuePlace, QueuedStimulus};
 use serde_json::{Map, Value};
 
-use crate::delivery::deliver::Delivered;
 use crate::derived_id::derived_id;
-use crate::instances::start::{Begun, StartOutcome, StartRequest};
+use crate::error::RuntimeError;
 use crate::kernel::burst::Cause;
 use crate::kernel::create::Beginning;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
 use crate::timers::Timers;
 use crate::timers::fire::TimerOutcome;
 use crate::work::definition_handle::DefinitionHandle;
+use crate::work::delivered::Delivered;
+use crate::work::start::{Begun, StartOutcome, StartRequest};
 use crate::work::timer::{Occurrence, Overlap, Timer, Wakes};
 
 /// How often a running instance is cancelled for the next one, while others start meanwhile.
@@ -223,7 +223,7 @@ impl Timers<'_> {
                 ..Cause::default()
             },
         };
-        self.instances().begin(tenant, request, beginning).await
+        self.kernel().begin(tenant, request, beginning).await
     }
 
     /// Queues an occurrence until the running one ends. False: one waits already.

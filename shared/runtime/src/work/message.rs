@@ -10,11 +10,12 @@ use dormouse_store::outbox::row::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::instances::start::StartRequest;
-use crate::port::{LifecycleEvent, TaskRequest};
-use crate::runtime::error::RuntimeError;
-use crate::stimuli::stimulate::StimulusRequest;
+use crate::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
+use crate::work::lifecycle_event::LifecycleEvent;
+use crate::work::start::StartRequest;
+use crate::work::stimulus::StimulusRequest;
+use crate::work::task_request::TaskRequest;
 use crate::work::tenant_serde;
 use crate::work::timer::Timer;
 

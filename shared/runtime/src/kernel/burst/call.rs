@@ -9,12 +9,12 @@ use dormouse_store::Tenant;
 use futures_util::future::{BoxFuture, Either, select};
 
 use super::Burst;
-use crate::instances::start::{StartOutcome, StartRequest};
+use crate::error::RuntimeError;
 use crate::kernel::Kernel;
 use crate::kernel::create::Beginning;
-use crate::kernel::wake::WakeRequest;
-use crate::runtime::error::RuntimeError;
 use crate::work::definition_handle::DefinitionHandle;
+use crate::work::start::{StartOutcome, StartRequest};
+use crate::work::wake::WakeRequest;
 
 impl Burst<'_> {
     /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of
@@ -136,10 +136,7 @@ impl<'k> Kernel<'k> {
     async fn execute(self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
         let request = StartRequest::of_child(child);
         // Not `start`: it is part of a burst in progress, which a pause lets run.
-        let begun = self
-            .instances()
-            .begin(tenant, request, Beginning::default())
-            .await?;
+        let begun = self.begin(tenant, request, Beginning::default()).await?;
         match begun.outcome() {
             StartOutcome::Started(report) => Ok(Answer::Executed {
                 sub_status: report.instance.sub_status,
@@ -151,11 +148,7 @@ impl<'k> Kernel<'k> {
                     let request = WakeRequest::new(child.instance.as_str(), Stimulus::Continue);
                     self.advance(tenant, request).await?;
                 }
-                match self
-                    .query()
-                    .instance(tenant, child.instance.as_str())
-                    .await?
-                {
+                match self.read(tenant, child.instance.as_str()).await? {
                     Some(found) => Ok(Answer::Executed {
                         sub_status: found.instance.sub_status,
                         output: found.instance.output,

@@ -16,12 +16,12 @@ use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
 use serde_json::Map;
 
 use super::{Burst, Cause};
-use crate::definitions::http_route::http_route;
+use crate::error::RuntimeError;
+use crate::graph::http_route::http_route;
 use crate::graph::pin::Pin;
 use crate::port::TaskRequest;
-use crate::runtime::error::RuntimeError;
-use crate::stimuli::stimulate::{StimulusRequest, event_hash};
 use crate::work::message::{Message, Task};
+use crate::work::stimulus::{StimulusRequest, event_hash};
 use crate::work::timer::{Timer, Wakes};
 
 /// So many lines of the journal lie together.

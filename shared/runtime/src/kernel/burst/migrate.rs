@@ -3,7 +3,7 @@
 use dormouse_engine::instance::Instance;
 
 use super::Burst;
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 impl Burst<'_> {
     /// The instance at another version; the burst runs that version from here on. `Err` inside: why it cannot go there.

@@ -28,11 +28,11 @@ pub(crate) use compose::Composed;
 pub(crate) use measure::Since;
 pub(crate) use stepper::Stepper;
 
-use crate::delivery::parcel::Parcel;
+use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
+use crate::outbox::parcel::Parcel;
 use crate::runtime::Runtime;
 use crate::runtime::config::Delivery;
-use crate::runtime::error::RuntimeError;
 use crate::work::message::{Message, Task};
 use crate::work::report::BurstReport;
 
@@ -201,12 +201,12 @@ impl<'a> Burst<'a> {
         let runtime = self.runtime;
         match runtime.config().delivery {
             Delivery::Background => {
-                let work = runtime.delivery().carry_out(parcel);
+                let work = runtime.outbox().carry_out(parcel);
                 runtime.ports().background.spawn(work);
             }
             // To a queue it can be sent at once. Done here and now it could wait for this very instance.
             Delivery::Inline if runtime.ports().queue.is_some() => {
-                runtime.delivery().carry_out(parcel).await;
+                runtime.outbox().carry_out(parcel).await;
             }
             Delivery::Inline => self.parcels.push(parcel),
         }
@@ -284,15 +284,15 @@ impl<'a> Burst<'a> {
         let mut later = Later::new();
         if !opened.is_empty() && !instance.is_ended() {
             let work = runtime
-                .stimuli()
-                .meet_queued(self.tenant, &instance, opened);
+                .outgoing()
+                .meet_queued(runtime, self.tenant, &instance, opened);
             match runtime.config().delivery {
                 Delivery::Background => runtime.ports().background.spawn(work),
                 Delivery::Inline => later.push(work),
             }
         }
         for parcel in std::mem::take(&mut self.parcels) {
-            later.push(runtime.delivery().carry_out(parcel));
+            later.push(runtime.outbox().carry_out(parcel));
         }
         let report = BurstReport {
             instance,

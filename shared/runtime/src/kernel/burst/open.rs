@@ -5,9 +5,9 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::lease::{Loaded, Open, Opened};
 use dormouse_store::item::backoff::Backoff;
 
+use crate::error::RuntimeError;
 use crate::kernel::Kernel;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
 
 /// How long to wait for a lease before asking again: bursts take milliseconds.
 const PATIENCE: Backoff = Backoff {

@@ -9,10 +9,10 @@ use dormouse_engine::step::{Environment, EventLinks, Stimulus, Transition, step}
 use dormouse_store::Tenant;
 
 use super::Burst;
+use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
 use crate::port::{Compute, Share, compute};
 use crate::runtime::Runtime;
-use crate::runtime::error::RuntimeError;
 
 /// What runs the steps of a burst, apart from the burst.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ impl Stepper {
         instance: Instance,
         stimulus: Stimulus,
     ) -> Transition {
-        let links = self.runtime.links().event_links(&self.tenant);
+        let links = self.runtime.event_links(&self.tenant);
         let environment = Environment {
             event_links: links.as_ref().map(|links| links as &dyn EventLinks),
             has_http_request: self.has_http_request,

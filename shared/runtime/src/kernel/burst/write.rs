@@ -4,7 +4,7 @@ use dormouse_store::instance::commit::Committed;
 use futures_util::future::join;
 
 use super::{Burst, Composed};
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
 
 impl Burst<'_> {
     /// Prepares a commit and makes it. What a busy table or a lost answer leaves open is tried again.
@@ -18,7 +18,7 @@ impl Burst<'_> {
         let mut prepared = loop {
             let rows = store.commits().prepare(self.loaded()?, &composed.commit);
             let (rows, timers) =
-                join(rows, runtime.delivery().schedule_all(&composed.elsewhere)).await;
+                join(rows, runtime.outbox().schedule_all(&composed.elsewhere)).await;
             timers?;
             match rows {
                 Err(error) if error.is_busy() || error.is_unknown() => {

@@ -1,12 +1,10 @@
 //! What a request wakes of an instance: the instance itself, one bookmark, or every bookmark that waits for a stimulus.
 
-use dormouse_engine::instance::{Bookmark, Instance};
+use dormouse_engine::instance::{Bookmark, Instance, SubStatus};
 use dormouse_engine::step::Stimulus;
 use dormouse_store::instance::lease::Loaded;
 use dormouse_store::instance::stamp::Stamp;
 use serde_json::{Map, Value};
-
-use crate::kernel::advance::is_cut_off;
 
 /// What is woken.
 #[derive(Debug, Clone)]
@@ -115,5 +113,15 @@ impl Matching {
             && is(&self.correlation_id, place.correlation_id.as_deref())
             && (self.activity_instance_id.is_none()
                 || self.activity_instance_id == Some(instance.context_text(bookmark.context)))
+    }
+}
+
+/// Whether a burst of the instance was cut off, so that there is something to continue.
+pub(crate) fn is_cut_off(instance: &Instance) -> bool {
+    match instance.sub_status {
+        SubStatus::Executing | SubStatus::Interrupted | SubStatus::Pending => true,
+        SubStatus::Suspended | SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => {
+            false
+        }
     }
 }

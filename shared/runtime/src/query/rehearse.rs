@@ -8,16 +8,15 @@ use dormouse_engine::journal;
 use dormouse_engine::step::{Environment, Limits, Stimulus, step};
 use dormouse_store::Tenant;
 
-use crate::definitions::Definitions;
+use crate::error::RuntimeError;
 use crate::graph::bindings::Bindings;
-use crate::graph::resolve::Resolve;
-use crate::query::ActivityExecution;
-use crate::runtime::error::RuntimeError;
+use crate::loading::resolve::Resolve;
+use crate::query::{ActivityExecution, Query};
 
 /// How many activities a rehearsal runs at most.
 const ACTIVITIES_MAX: u32 = 100;
 
-impl Definitions<'_> {
+impl Query<'_> {
     /// Runs a definition from its beginning until it waits, calls somebody, ends, or has run a hundred activities.
     /// Nothing is stored and nothing leaves: what it would send is dropped.
     ///

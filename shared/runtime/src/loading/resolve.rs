@@ -7,10 +7,10 @@ use dormouse_engine::definition::name::type_key;
 use dormouse_engine::graph::Reference;
 use dormouse_store::Tenant;
 
-use crate::graph::Graphs;
+use crate::error::RuntimeError;
 use crate::graph::bindings::VersionKey;
-use crate::graph::load::read_definition;
-use crate::runtime::error::RuntimeError;
+use crate::loading::Graphs;
+use crate::loading::load::read_definition;
 
 /// What to do about references that are not bound yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion};
 use dormouse_store::instance::head::Summary;
 use serde_json::Value;
 
-use crate::graph::Graphs;
+use crate::error::RuntimeError;
 use crate::graph::bindings::{Bindings, VersionKey, reference_key};
 use crate::graph::cache::{GraphKey, Published, Runnable};
-use crate::graph::resolve::Resolve;
 use crate::graph::version_extra::VersionExtra;
+use crate::loading::Graphs;
+use crate::loading::resolve::Resolve;
 use crate::port::DefinitionChanged;
-use crate::runtime::error::RuntimeError;
 
 /// How long a published version counts as loaded although it uses workflows that were not found, in ms.
 const INCOMPLETE_MS: i64 = 5_000;

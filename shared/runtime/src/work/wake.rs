@@ -3,8 +3,8 @@
 use dormouse_engine::step::Stimulus;
 use dormouse_store::stimulus::queued_stimulus::QueuePlace;
 
-use crate::instances::resume::ResumeOutcome;
-use crate::kernel::target::Target;
+use crate::work::resume::ResumeOutcome;
+use crate::work::target::Target;
 
 /// Request to wake an instance.
 #[derive(Debug, Clone)]

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_store::Tenant;
 use futures_channel::oneshot::{Receiver, Sender, channel};
 
-use crate::kernel::wake::{Advanced, WakeRequest};
-use crate::runtime::error::RuntimeError;
+use crate::error::RuntimeError;
+use crate::work::wake::{Advanced, WakeRequest};
 
 /// Which instance.
 type Key = (Tenant, String);

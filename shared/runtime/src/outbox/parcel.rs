@@ -5,10 +5,10 @@ use dormouse_store::outbox::row::OutboxKey;
 use futures_util::future::BoxFuture;
 
 use crate::beside::beside;
-use crate::delivery::Deliveries;
-use crate::delivery::deliver::Delivered;
+use crate::error::RuntimeError;
+use crate::outbox::Outbox;
 use crate::port::Metric;
-use crate::runtime::error::RuntimeError;
+use crate::work::delivered::Delivered;
 use crate::work::message::{Message, Task};
 use crate::work::timer::Timer;
 
@@ -37,7 +37,7 @@ impl Parcel {
     }
 }
 
-impl Deliveries<'_> {
+impl Outbox<'_> {
     /// Delivers a parcel and deletes its rows. What fails stays in the outbox for the sweep.
     pub(crate) fn carry_out(self, parcel: Parcel) -> BoxFuture<'static, ()> {
         let runtime = self.0.clone();
@@ -47,11 +47,11 @@ impl Deliveries<'_> {
                     tracing::debug!(timer = timer.id(), cause = %cause, "a timer that nobody waits for stays");
                 }
             }
-            if parcel.messages.is_empty() || !runtime.delivery().hold(&parcel).await {
+            if parcel.messages.is_empty() || !runtime.outbox().hold(&parcel).await {
                 return;
             }
-            let left = runtime.delivery().send_all(parcel.messages).await;
-            if let Err(cause) = runtime.delivery().tidy(&parcel.keys, left.messages).await {
+            let left = runtime.outbox().send_all(parcel.messages).await;
+            if let Err(cause) = runtime.outbox().tidy(&parcel.keys, left.messages).await {
                 tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
             }
         })
@@ -105,7 +105,7 @@ impl Deliveries<'_> {
             Ok(Delivered::Later | Delivered::Paused) => Some((message, false)),
             Ok(Delivered::Missing) => Some((message, true)),
             Ok(Delivered::Never(reason)) => {
-                match self.dead_letters().give_up(&message, reason).await {
+                match self.outgoing().give_up(self.0, &message, reason).await {
                     Ok(()) => None,
                     Err(_) => Some((message, true)),
                 }
@@ -124,7 +124,7 @@ impl Deliveries<'_> {
                 queue.send(message, 0).await.map_err(RuntimeError::Queue)?;
                 Ok(Delivered::Done)
             }
-            Some(_) | None => self.deliver(message).await,
+            Some(_) | None => self.outgoing().deliver(self.0, message).await,
         }
     }
 
