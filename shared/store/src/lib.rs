@@ -14,10 +14,10 @@ pub mod stimulus;
 mod store;
 pub mod table;
 
-pub use item::cursor::Cursor;
 pub use item::error::StoreError;
 pub use item::tenant::Tenant;
 pub use store::Store;
+pub use table::cursor::Cursor;
 pub use table::faults::FaultyTable;
 pub use table::memory::MemoryTable;
 pub use table::meter::{MeteredTable, Usage};

@@ -1,8 +1,6 @@
 //! Dead letters: what was given up on, to be listed, replayed and deleted.
 
 use bytes::Bytes;
-use dormouse_engine::id::InstanceId;
-use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
 use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
@@ -12,7 +10,6 @@ use crate::outbox::parcel::Parcel;
 use crate::port::Metric;
 use crate::work::message::{Message, Task};
 use crate::work::stimulus::StimulusRequest;
-use crate::work::wake::WakeRequest;
 
 impl DeadLetters<'_> {
     /// Delivers a dead letter anew, in place of it. False: there is no such letter.

@@ -11,7 +11,6 @@ use crate::delivery::Deliveries;
 use crate::error::RuntimeError;
 use crate::kernel::burst::no_such_workflow;
 use crate::port::{LifecycleEvent, Metric, TaskRequest};
-use crate::runtime::Runtime;
 use crate::timers::fire::TimerOutcome;
 use crate::work::delivered::Delivered;
 use crate::work::message::{Message, Task};

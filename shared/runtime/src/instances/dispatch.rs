@@ -6,10 +6,8 @@ use crate::error::RuntimeError;
 use crate::instances::Instances;
 use crate::kernel::begin::Located;
 use crate::kernel::create::instance_id;
-use crate::outbox::parcel::Parcel;
-use crate::runtime::config::Delivery;
 use crate::work::definition_handle::DefinitionHandle;
-use crate::work::message::{Message, StartFacts, Task};
+use crate::work::message::{StartFacts, Task};
 use crate::work::start::StartRequest;
 
 /// What became of a dispatch.

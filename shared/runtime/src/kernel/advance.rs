@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 
-use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::instance::commit::Committed;

@@ -2,15 +2,10 @@
 //! instance and the event and are signed with a key of the deployment, so a step that makes one stays the same when
 //! it is repeated, and nothing is stored until somebody follows it. The first time counts.
 
-use dormouse_engine::id::InstanceId;
-use dormouse_engine::step::EventLinks;
-use dormouse_engine::time::Timestamp;
-use dormouse_identity::mac;
 use dormouse_identity::secret::sha256_hex;
 use dormouse_store::Tenant;
 use dormouse_store::identity::link::{Link, LinkAnswer, LinkState};
 use dormouse_store::item::versioned::Versioned;
-use serde::{Deserialize, Serialize};
 
 use crate::error::RuntimeError;
 use crate::links::Links;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use dormouse_engine::graph::Recurrence;
 use dormouse_store::Tenant;
 use dormouse_store::instance::stamp::Stamp;
-use dormouse_store::item::scan::Scan;
 use dormouse_store::operation::examine::{Examination, Kind, Suspect};
 use dormouse_store::table::blobs::ListBlobs;
+use dormouse_store::table::scan::Scan;
 
 use crate::definitions::publish::first_occurrences;
 use crate::error::RuntimeError;

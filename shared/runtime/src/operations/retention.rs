@@ -1,9 +1,7 @@
 //! How long ended instances are kept, and removing those whose time has come.
 
-use dormouse_engine::instance::SubStatus;
-use dormouse_engine::time::Timestamp;
 use dormouse_store::instance::clean::Deleted;
-use dormouse_store::instance::expiry::{ExpiredInstance, Kept};
+use dormouse_store::instance::expiry::ExpiredInstance;
 use serde_json::json;
 
 use crate::error::RuntimeError;

@@ -17,8 +17,8 @@ use dormouse_engine::id::hex;
 use dormouse_engine::step::Environment;
 use dormouse_engine::time::Timestamp;
 use dormouse_expressions::Expressions;
+use dormouse_store::Store;
 use dormouse_store::item::backoff::Backoff;
-use dormouse_store::{Store, Tenant};
 
 use crate::graph::cache::Cache;
 use crate::port::{Measure, Metric, Ports};

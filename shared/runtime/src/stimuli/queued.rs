@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use dormouse_engine::instance::Instance;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
 use dormouse_store::stimulus::stimuli::Opening;
 use futures_util::future::BoxFuture;
 

@@ -130,7 +130,7 @@ impl Stimuli<'_> {
             let at = (instance.as_str(), bookmark.as_str());
             match self
                 .store()
-                .stimuli()
+                .instances()
                 .standing(tenant, at, &stimulus.id)
                 .await?
             {

@@ -3,22 +3,14 @@
 //! A page of recipients is reached at a time. Where there is a queue, the pages after the first are handed on by
 //! message, so memory and time of one delivery do not depend on how many recipients there are.
 
-use dormouse_engine::activity::event::{EVENT, hashed};
-use dormouse_engine::graph::stimulus_hash;
-use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::stimulus::bookmark::BookmarkRow;
 use dormouse_store::stimulus::recipients::Earlier;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::error::RuntimeError;
 use crate::stimuli::Stimuli;
 use crate::stimuli::reach::Delivery;
 use crate::stimuli::receivers::{Found, owned};
 use crate::work::stimulus::{StimulusOutcome, StimulusRequest};
-use crate::work::target::{Matching, Target};
-use crate::work::wake::WakeRequest;
 
 /// How often recipients are looked for in all, because a publish or a commit came in between.
 const LOOKS_MAX: u32 = 5;

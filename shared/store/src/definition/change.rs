@@ -7,7 +7,7 @@ use crate::definition::publish::Saved;
 use crate::definition::rows::{Current, DefinitionChange};
 use crate::item::body;
 use crate::item::error::StoreError;
-use crate::item::send::refused_without_reason;
+use crate::item::error::refused_without_reason;
 use crate::item::tenant::Tenant;
 use crate::table::{Change, Durability, Query, Updated, Write, Written};
 

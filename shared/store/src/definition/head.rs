@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::body;
 use crate::item::error::StoreError;
-use crate::item::key_text::{count, part, partition, plain};
+use crate::item::key_text::{count, last_part, part, partition};
 use crate::item::packed;
 use crate::item::tenant::Tenant;
 use crate::table::{Attributes, Item, Key, Value};
@@ -170,13 +170,6 @@ pub(crate) fn type_name_key(
 /// The partition of index one that lists a tenant's definitions by id.
 pub(crate) fn list_partition(tenant: &Tenant) -> String {
     partition(tenant, "DEFS")
-}
-
-/// The last part of a sort key, as it was before it was escaped.
-pub(crate) fn last_part(what: &'static str, sort: &str) -> Result<String, StoreError> {
-    sort.rsplit_once('#')
-        .and_then(|(_, last)| plain(last))
-        .ok_or(StoreError::damaged(what))
 }
 
 impl DefinitionHead {

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::definition::Definitions;
 use crate::definition::head::{
-    DefinitionHead, DefinitionVersion, def_partition, head_key, last_part, list_partition,
-    type_name_key, version_id_key, version_key,
+    DefinitionHead, DefinitionVersion, def_partition, head_key, list_partition, type_name_key,
+    version_id_key, version_key,
 };
 use crate::definition::publish::{Saved, unnamed};
 use crate::definition::route::{self, Route, routes_partition};
 use crate::definition::rows::DefinitionChange;
 use crate::item::body;
 use crate::item::error::StoreError;
+use crate::item::key_text::last_part;
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::table::{Index, Item, Query, TableError, Write};

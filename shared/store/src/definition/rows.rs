@@ -9,10 +9,10 @@ use crate::definition::head::{
 use crate::definition::publish::Saved;
 use crate::definition::route::{self, Route};
 use crate::definition::trigger::{self, NewTrigger};
-use crate::instance::head::number;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::part;
+use crate::item::number::number;
 use crate::item::tenant::Tenant;
 use crate::table::{Attributes, Change, Condition, Item, Key, Value, Write};
 

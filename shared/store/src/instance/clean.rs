@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use crate::instance::Instances;
-use crate::instance::head::{
-    self as instance, HeadItem, RowPlace, Stored, head_key, number, wf_partition,
-};
+use crate::instance::head::{self as instance, HeadItem, Stored, head_key, wf_partition};
 use crate::instance::stamp;
 use crate::instance::state::StatePlace;
 use crate::instance::uniqueness;
 use crate::item::body;
 use crate::item::error::StoreError;
-use crate::item::send::refused_without_reason;
+use crate::item::error::refused_without_reason;
+use crate::item::number::number;
 use crate::item::tenant::Tenant;
 use crate::outbox::row::{self as outbox, Effect, OutboxKey};
 use crate::stimulus::bookmark;
+use crate::stimulus::bookmark::RowPlace;
 use crate::table::{
     Attributes, Change, Condition, Item, Key, Query, TableError, Value, Write, Written,
 };

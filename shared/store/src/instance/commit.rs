@@ -13,13 +13,13 @@ use crate::instance::head_changes;
 use crate::instance::lease::Loaded;
 use crate::instance::plan::{Plan, Role};
 use crate::instance::predecessor::Predecessor;
+use crate::instance::send::Sent;
 use crate::instance::uniqueness::{self, Claim};
 use crate::item::error::StoreError;
-use crate::item::send::{Sent, refused_without_reason};
+use crate::item::error::refused_without_reason;
 use crate::outbox::row::{Effect, OutboxKey};
 use crate::stimulus::bookmark::NewBookmark;
 use crate::stimulus::queued_stimulus::QueuePlace;
-use crate::store::Store;
 use crate::table::{Condition, Item, Key, Write};
 
 /// What a burst has done.

@@ -14,7 +14,6 @@ use crate::instance::state::StatePlace;
 use crate::instance::uniqueness::Claim;
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::Attributes;
 
 /// An instance to create.

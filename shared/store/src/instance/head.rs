@@ -9,17 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::definition::head::last_part;
 use crate::instance::expiry::Expiry;
 use crate::instance::seen::Seen;
 use crate::instance::state::StatePlace;
 use crate::item::body;
 use crate::item::config::StoreConfig;
 use crate::item::error::StoreError;
+use crate::item::key_text::last_part;
 use crate::item::key_text::{part, partition, time};
+use crate::item::number::number;
 use crate::item::packed;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
+use crate::stimulus::bookmark::RowPlace;
 use crate::table::{Attributes, Condition, Item, Key, Value};
 
 /// What lists show of an instance, and what a duplicate is answered with.
@@ -101,17 +103,6 @@ pub struct OpenBookmark {
     /// Where its row lies, if it is found by a stimulus.
     #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
     pub place: Option<RowPlace>,
-}
-
-/// Where the row of a bookmark lies.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RowPlace {
-    /// Hash of the stimulus that the bookmark waits for.
-    #[serde(rename = "h")]
-    pub hash: String,
-    /// Correlation id of the instance when the bookmark opened.
-    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<String>,
 }
 
 /// The whole content of a head item.
@@ -200,11 +191,6 @@ pub(crate) fn correlation_partition(
         tenant,
         &format!("WFC#{}", part("a correlation id", correlation)?),
     ))
-}
-
-/// A counter as a value.
-pub(crate) fn number(n: u64) -> Value {
-    Value::N(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 impl Stored {

@@ -17,7 +17,6 @@ use crate::item::body;
 use crate::item::epoch::Epoch;
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
 use crate::table::{Attributes, Change, Condition, Durability, Item, TableError, Updated, Value};
 
 /// What to open.

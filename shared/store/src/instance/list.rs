@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::instance::Instances;
 use crate::instance::head::{Summary, correlation_partition, definition_partition};
+use crate::instance::walk::{Listed, Walk};
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::time;
 use crate::item::tenant::Tenant;
-use crate::item::walk::{Listed, Walk};
 use crate::table::{Index, Query};
 
 /// At most so many heads are read at once.

@@ -14,9 +14,11 @@ pub(crate) mod plan;
 pub mod predecessor;
 pub(crate) mod read;
 pub(crate) mod seen;
+pub(crate) mod send;
 pub mod stamp;
 pub(crate) mod state;
 pub mod uniqueness;
+pub(crate) mod walk;
 
 use crate::store::handle::handle;
 

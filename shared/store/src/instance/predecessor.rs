@@ -6,6 +6,7 @@ use crate::instance::Commits;
 use crate::instance::head::{self as instance, HeadItem, head_key};
 use crate::item::body;
 use crate::item::error::StoreError;
+use crate::item::number::number;
 use crate::item::tenant::Tenant;
 use crate::table::{Attributes, Condition, Item, Value};
 
@@ -53,7 +54,7 @@ impl Predecessor {
         };
         Condition::All(vec![
             Condition::Has(mark.into()),
-            Condition::Equals("fe".into(), instance::number(self.fence)),
+            Condition::Equals("fe".into(), number(self.fence)),
         ])
     }
 

@@ -6,11 +6,34 @@ use crate::instance::Instances;
 use crate::instance::head::{self as instance, HeadItem, InstanceHead, Stored, head_key};
 use crate::item::error::StoreError;
 use crate::item::tenant::Tenant;
+use crate::stimulus::bookmark::RowPlace;
 
 /// How often a head is read anew because its state moved on meanwhile.
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Instances<'_> {
+    /// The bookmarks of one instance that wait for a stimulus, as its head tells. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn waits_for(
+        self,
+        tenant: &Tenant,
+        hash: &str,
+        instance_id: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let Some(stored) = self.stored(tenant, instance_id).await? else {
+            return Ok(Vec::new());
+        };
+        let is_it = |place: &RowPlace| place.hash == hash;
+        let open = stored.head.bookmarks.into_iter();
+        Ok(open
+            .filter(|(_, open)| open.place.as_ref().is_some_and(is_it))
+            .map(|(id, _)| id)
+            .collect())
+    }
+
     /// What the head says of an instance. One read. `None`: there is none, or it was deleted.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use crate::instance::head::{Stored, wf_partition};
 use crate::item::error::StoreError;
 use crate::item::key_text::part;
 use crate::item::tenant::Tenant;
+use crate::stimulus::recipients::Standing;
 use crate::table::{Attributes, Item, Key, Value};
 
 /// How many events ride in the head.
@@ -108,6 +109,34 @@ impl Instances<'_> {
             Some(stored) => self.has_taken(tenant, &stored, event).await,
             None => Ok(false),
         }
+    }
+
+    /// How one that was a recipient stands to an event of the last day. One read, or two where it has seen many events.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn standing(
+        self,
+        tenant: &Tenant,
+        (instance_id, bookmark_id): (&str, &str),
+        event: &str,
+    ) -> Result<Standing, StoreError> {
+        let Some(stored) = self.stored(tenant, instance_id).await? else {
+            return Ok(Standing::Away);
+        };
+        if stored.seen.has(event) {
+            return Ok(Standing::Seen);
+        }
+        let seen = key(tenant, instance_id, event)?;
+        if stored.seen.has_overflowed() && self.table().get(&seen).await?.is_some() {
+            return Ok(Standing::Seen);
+        }
+        Ok(if stored.head.bookmarks.contains_key(bookmark_id) {
+            Standing::Waits
+        } else {
+            Standing::Away
+        })
     }
 
     /// Whether an instance that was read has taken an event. One read where some events have items of their own.

@@ -6,38 +6,18 @@
 //! nothing: its writer may be slow, frozen or dead. [`Store::fence`] makes that commit impossible before anything of
 //! it is dropped.
 
-use serde::{Deserialize, Serialize};
-
 use crate::instance::Commits;
-use crate::instance::head::{self as instance, HeadItem, Stored, head_key, number};
+use crate::instance::head::{self as instance, HeadItem, Stored, head_key};
 use crate::item::body;
 use crate::item::chunks::Chunk;
 use crate::item::error::StoreError;
+use crate::item::number::number;
+pub use crate::item::stamp::Stamp;
 use crate::item::tenant::Tenant;
-use crate::store::Store;
-use crate::table::{Attributes, Change, Condition, Durability, Item, Updated, Value};
+use crate::table::{Attributes, Change, Condition, Durability, Updated, Value};
 
 /// How long the placeholder of an instance that was fenced before it existed stays, in seconds.
 const PLACEHOLDER_S: i64 = 30 * 24 * 3_600;
-
-/// Which execution of which commit of an instance prepared something.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-pub struct Stamp {
-    /// Number of the commit, from 1.
-    #[serde(rename = "n")]
-    pub commit: u64,
-    /// Fence that the head must have when the commit happens.
-    #[serde(rename = "f")]
-    pub fence: u64,
-    /// Identifier of the execution. No two executions of any commit share it.
-    #[serde(rename = "a")]
-    pub attempt: u64,
-    /// When it was prepared, in ms since 1970.
-    #[serde(rename = "t")]
-    pub at_ms: i64,
-}
 
 /// Relation of a stamp to the head of its instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,15 +203,4 @@ pub(crate) fn attempts_attribute(recent: &[Chunk]) -> Result<(String, Value), St
         "ra".to_owned(),
         Value::B(body::encode("tombstone", &attempts)?),
     ))
-}
-
-/// The stamp as attributes of a prepared row.
-pub(crate) fn attributes(stamp: &Stamp) -> Result<(String, Value), StoreError> {
-    Ok(("sp".to_owned(), Value::B(body::encode("stamp", stamp)?)))
-}
-
-/// The stamp of a prepared row.
-pub(crate) fn of_item(what: &'static str, item: &Item) -> Result<Stamp, StoreError> {
-    let bytes = body::bytes(&item.attributes, "sp").ok_or(StoreError::damaged(what))?;
-    body::decode(what, bytes)
 }

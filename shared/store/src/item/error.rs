@@ -1,10 +1,8 @@
 //! What can go wrong in the store. Expected outcomes (a lost race, a duplicate, a conflict) are values of the
 //! operations and not errors.
 
+pub use crate::table::Cause;
 use crate::table::TableError;
-
-/// An error of a blob store.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why an operation of the store did not happen.
 #[derive(Debug, thiserror::Error)]
@@ -104,4 +102,10 @@ impl StoreError {
     pub(crate) fn damaged(what: &'static str) -> Self {
         Self::Damaged { what, cause: None }
     }
+}
+
+/// The table refused what it cannot refuse.
+pub(crate) fn refused_without_reason() -> StoreError {
+    let problem = "it refused a write that has no condition".to_owned();
+    TableError::Unusable(problem, None).into()
 }

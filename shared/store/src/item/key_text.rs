@@ -67,6 +67,13 @@ pub(crate) fn partition(tenant: &Tenant, kind: &str) -> String {
     format!("{tenant}/{kind}")
 }
 
+/// The last part of a sort key, as it was before it was escaped.
+pub(crate) fn last_part(what: &'static str, sort: &str) -> Result<String, StoreError> {
+    sort.rsplit_once('#')
+        .and_then(|(_, last)| plain(last))
+        .ok_or(StoreError::damaged(what))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

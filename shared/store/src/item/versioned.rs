@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::item::body;
 use crate::item::error::StoreError;
-use crate::store::Store;
-use crate::table::{Condition, Item, Key, Value, Write, Written};
+use crate::table::{Condition, Item, Key, Value, Write};
 
 /// A value and the version it has in the table; 0: it is not there yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,22 +58,5 @@ impl<T: Serialize + DeserializeOwned> Versioned<T> {
             0 => Condition::Absent,
             version => Condition::Equals("ve".into(), Value::N(version)),
         }
-    }
-}
-
-impl Store {
-    pub(crate) async fn get_versioned<T: Serialize + DeserializeOwned>(
-        &self,
-        what: &'static str,
-        key: &Key,
-    ) -> Result<Option<Versioned<T>>, StoreError> {
-        let item = self.table().get(key).await?;
-        item.map(|item| Versioned::from_item(what, &item))
-            .transpose()
-    }
-
-    /// Whether the writes happened. False: somebody else was first.
-    pub(crate) async fn write_if(&self, writes: &[Write]) -> Result<bool, StoreError> {
-        Ok(self.table().write(writes).await? == Written::Done)
     }
 }

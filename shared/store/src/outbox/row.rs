@@ -4,12 +4,12 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::instance::stamp::{self, Stamp};
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, count, part, plain, time};
 use crate::item::readable::readable;
 use crate::item::shard;
+use crate::item::stamp::{self, Stamp};
 use crate::item::tenant::Tenant;
 use crate::outbox::Outbox;
 use crate::table::{

@@ -8,13 +8,23 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::trigger::{stimulus_hash, stimulus_partition};
-use crate::instance::head::RowPlace;
-use crate::instance::stamp::{self, Stamp};
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{part, plain};
+use crate::item::stamp::{self, Stamp};
 use crate::item::tenant::Tenant;
 use crate::table::{Item, Key};
+
+/// Where the row of a bookmark lies.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RowPlace {
+    /// Hash of the stimulus that the bookmark waits for.
+    #[serde(rename = "h")]
+    pub hash: String,
+    /// Correlation id of the instance when the bookmark opened.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+}
 
 /// A bookmark that a commit opens.
 #[derive(Debug, Clone, PartialEq, Eq)]

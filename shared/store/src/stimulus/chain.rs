@@ -8,10 +8,10 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::instance::head::number;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part, plain};
+use crate::item::number::number;
 use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::instance::seen;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::{part, plain};
@@ -169,34 +168,6 @@ impl Stimuli<'_> {
             None => Ok(Earlier::None),
         }
     }
-
-    /// How one that was a recipient stands to an event of the last day. One read, or two where it has seen many events.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn standing(
-        self,
-        tenant: &Tenant,
-        (instance_id, bookmark_id): (&str, &str),
-        event: &str,
-    ) -> Result<Standing, StoreError> {
-        let Some(stored) = self.instances().stored(tenant, instance_id).await? else {
-            return Ok(Standing::Away);
-        };
-        if stored.seen.has(event) {
-            return Ok(Standing::Seen);
-        }
-        let seen = seen::key(tenant, instance_id, event)?;
-        if stored.seen.has_overflowed() && self.table().get(&seen).await?.is_some() {
-            return Ok(Standing::Seen);
-        }
-        Ok(if stored.head.bookmarks.contains_key(bookmark_id) {
-            Standing::Waits
-        } else {
-            Standing::Away
-        })
-    }
 }
 
 #[cfg(test)]
@@ -204,7 +175,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::instance::stamp::Stamp;
+    use crate::item::stamp::Stamp;
     use crate::stimulus::bookmark::FoundBy;
     use crate::table::Key;
 

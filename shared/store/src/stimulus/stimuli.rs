@@ -1,7 +1,6 @@
 //! Stimuli: what waits for one, and those that wait.
 
 use crate::definition::trigger::{self, TriggerRow, stimulus_partition};
-use crate::instance::head::RowPlace;
 use crate::item::error::StoreError;
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
@@ -112,28 +111,6 @@ impl Stimuli<'_> {
             bookmarks: readable(items, |item: &Item| bookmark::from_item(item)),
             cursor,
         })
-    }
-
-    /// The bookmarks of one instance that wait for a stimulus, as its head tells. One read.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn waits_for(
-        self,
-        tenant: &Tenant,
-        hash: &str,
-        instance_id: &str,
-    ) -> Result<Vec<String>, StoreError> {
-        let Some(stored) = self.instances().stored(tenant, instance_id).await? else {
-            return Ok(Vec::new());
-        };
-        let is_it = |place: &RowPlace| place.hash == hash;
-        let open = stored.head.bookmarks.into_iter();
-        Ok(open
-            .filter(|(_, open)| open.place.as_ref().is_some_and(is_it))
-            .map(|(id, _)| id)
-            .collect())
     }
 
     /// The oldest queued stimulus that fits a bookmark, and is none of `besides`. What a commit that opened the

@@ -1,13 +1,16 @@
 //! The `Store`: a table, its configuration, and the operations on them. Each operation is in the file of its noun.
 
+mod batches;
 pub(crate) mod handle;
+mod versioned;
+mod write_again;
 
 use std::sync::Arc;
 
 use crate::item::config::StoreConfig;
 use crate::item::epoch::Epoch;
 use crate::item::error::StoreError;
-use crate::item::send::refused_without_reason;
+use crate::item::error::refused_without_reason;
 use crate::table::blobs::Blobs;
 use crate::table::{Table, Write, Written};
 

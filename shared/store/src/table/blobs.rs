@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::item::error::Cause;
+use crate::table::Cause;
 
 /// A blob as a list finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::item::cursor::Cursor;
-use crate::item::scan::Scan;
+use crate::table::cursor::Cursor;
 use crate::table::limits::{PAGE_BYTES_MAX, check_changes, check_writes};
 use crate::table::outcome::{Decision, Outcome};
+use crate::table::scan::Scan;
 use crate::table::{
     Attributes, Change, Condition, Durability, Index, Item, Key, Page, Query, Table, TableError,
     Updated, Value, Write, Written,

@@ -5,16 +5,21 @@
 
 pub mod blobs;
 pub(crate) mod condition;
+pub(crate) mod cursor;
 pub mod faults;
 pub mod limits;
 pub(crate) mod memory;
 pub mod meter;
 pub(crate) mod outcome;
+pub mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+
+/// An error of a blob store.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// The place of one item: a partition and a sort key. Both are non-empty text of at most 1 KiB.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -53,7 +53,7 @@ fn a_stimulus_for_the_losers_row_finds_nothing_open_though_the_bookmark_has_the_
     rig.prepare(&loser, &opens("b", "losers", "one"));
     rig.commit(&mut winner, &opens("b", "winners", "two"));
     assert!(rig.head("i").bookmarks.contains_key("b"));
-    let waits = |hash| now(rig.store.stimuli().waits_for(&rig.tenant, hash, "i")).unwrap();
+    let waits = |hash| now(rig.store.instances().waits_for(&rig.tenant, hash, "i")).unwrap();
     assert_eq!(
         (waits("losers"), waits("winners")),
         (vec![], vec!["b".into()])

@@ -80,7 +80,7 @@ fn the_one_that_comes_second_sees_the_other() {
         first(&rig, &opening("i", None), &[], 2_000),
         Some("e".into())
     );
-    let waits = |id| now(rig.store.stimuli().waits_for(&rig.tenant, "H", id)).unwrap();
+    let waits = |id| now(rig.store.instances().waits_for(&rig.tenant, "H", id)).unwrap();
     assert_eq!((waits("i"), waits("other")), (vec!["b".to_owned()], vec![]));
     let take = || {
         now(rig
@@ -259,7 +259,7 @@ fn a_repetition_finds_the_recipients_of_the_first_delivery() {
     let standing = |bookmark| {
         now(rig
             .store
-            .stimuli()
+            .instances()
             .standing(&rig.tenant, ("i", bookmark), "e"))
         .unwrap()
     };

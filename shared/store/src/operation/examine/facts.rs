@@ -10,11 +10,11 @@ use crate::instance::uniqueness;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::key_text::plain;
-use crate::item::scan::Scan;
 use crate::item::tenant::Tenant;
 use crate::outbox::row as outbox;
 use crate::stimulus::bookmark::{self, BookmarkRow};
 use crate::stimulus::timer::Timer;
+use crate::table::scan::Scan;
 use crate::table::{Item, Key};
 
 /// Whose, and which: the tenant, and an id.

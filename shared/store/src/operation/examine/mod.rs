@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use crate::definition::head::DefinitionHead;
 use crate::instance::state::StatePlace;
 use crate::item::error::StoreError;
-use crate::item::scan::Scan;
 use crate::item::tenant::Tenant;
 use crate::operation::Operations;
 use crate::table::Key;
+use crate::table::scan::Scan;
 use facts::{Facts, Head, Place};
 
 /// A row of the outbox older than this should have been delivered, in ms.

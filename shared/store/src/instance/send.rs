@@ -1,12 +1,9 @@
 //! Sending a head with what is decided together with it, and knowing which of the writes was refused.
 
+use crate::instance::Commits;
 use crate::instance::plan::{Plan, Role};
-use crate::item::error::StoreError;
-use crate::store::Store;
-use crate::table::{Item, TableError, Write, Written};
-
-/// How often writes are sent whose answer is lost each time, before the caller hears of it.
-const ATTEMPTS_MAX: u32 = 3;
+use crate::item::error::{StoreError, refused_without_reason};
+use crate::table::{Item, Write, Written};
 
 /// Outcome of sending a plan.
 pub(crate) enum Sent {
@@ -17,10 +14,10 @@ pub(crate) enum Sent {
     Refused(Role, Option<Item>),
 }
 
-impl Store {
+impl Commits<'_> {
     /// Writes the head and what goes with it: one plain write where that is nothing.
     pub(crate) async fn send(
-        &self,
+        self,
         head: Write,
         plan: &Plan,
         unsure: &mut bool,
@@ -50,33 +47,4 @@ impl Store {
             }
         }
     }
-
-    /// Sends writes again where the answer was lost: their conditions make sure that they happen once.
-    pub(crate) async fn write_again(
-        &self,
-        writes: &[Write],
-        unsure: &mut bool,
-    ) -> Result<Written, StoreError> {
-        let mut attempt = 1;
-        loop {
-            match self.table().write(writes).await {
-                Err(TableError::Unknown(cause)) => {
-                    *unsure = true;
-                    if attempt == ATTEMPTS_MAX {
-                        return Err(TableError::Unknown(cause).into());
-                    }
-                    attempt += 1;
-                }
-                // Of this attempt nothing happened, of the one before perhaps.
-                Err(error) if *unsure => return Err(TableError::Unknown(error.into()).into()),
-                written => return Ok(written?),
-            }
-        }
-    }
-}
-
-/// The table refused what it cannot refuse.
-pub(crate) fn refused_without_reason() -> StoreError {
-    let problem = "it refused a write that has no condition".to_owned();
-    TableError::Unusable(problem, None).into()
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 
-use crate::definition::head::last_part;
 use crate::item::body;
 use crate::item::error::StoreError;
+use crate::item::key_text::last_part;
 use crate::store::Store;
 use crate::table::{Index, Item, Key, Query, Value};
 
