@@ -53,7 +53,7 @@ pub use operations::Operations;
 pub use operations::alteration_plan::{PlanDetail, PlanRequest, Submitted};
 pub use operations::examine::{ExaminationReport, Examined, Found};
 pub use operations::selection::{Selected, Selection};
-pub use operations::sweep::SweepReport;
+pub use operations::sweep_report::SweepReport;
 pub use port::Ports;
 pub use query::Query;
 pub use runtime::Pauses;

@@ -6,11 +6,9 @@
 
 use bytes::Bytes;
 use dormouse_engine::definition::Definition;
-use dormouse_engine::effect::Effect;
 use dormouse_engine::graph::Graph;
-use dormouse_engine::instance::{Bookmark, Instance, Wait};
+use dormouse_engine::instance::Instance;
 use dormouse_engine::journal;
-use dormouse_engine::step::{Next, Transition};
 use dormouse_store::Tenant;
 use dormouse_store::instance::commit::Committed;
 use dormouse_store::instance::create::NewInstance;
@@ -21,10 +19,11 @@ use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
 use crate::graph::pin::Pin;
 use crate::instances::Instances;
+use crate::instances::bring_back::back;
 use crate::json_digest::json_digest;
-use crate::kernel::burst::{Burst, Cause, Composed};
+use crate::kernel::burst::{Burst, Cause};
 use crate::kernel::create::claim;
-use crate::work::message::{Message, Task};
+use crate::work::message::Task;
 use crate::work::target::is_cut_off;
 
 /// How many blocks of the journal are read at once.
@@ -362,46 +361,4 @@ fn unreadable(part: &'static str, reason: String) -> ImportOutcome {
 
 fn digest(definition: &Definition) -> String {
     json_digest(definition.root())
-}
-
-/// What a burst would have done that ends where the instance stands: it waits where it waits, and asks again for what
-/// wakes it by itself.
-fn back(instance: Instance) -> Transition {
-    let wakes = |bookmark: &Bookmark| match (&bookmark.wait, bookmark.due()) {
-        (_, Some(due)) => Some(Effect::Timer {
-            bookmark: bookmark.id.clone(),
-            due,
-        }),
-        (Wait::Call(_), None) if !is_cut_off(&instance) => Some(Effect::CallInBackground {
-            bookmark: bookmark.id.clone(),
-        }),
-        (Wait::Call(_) | Wait::Stimulus { .. } | Wait::Timer { .. } | Wait::Direct, None) => None,
-    };
-    let waits = !instance.is_ended();
-    let open = instance.bookmarks.iter().filter(|_| waits);
-    Transition {
-        is_changed: true,
-        bookmarks_added: open.clone().cloned().collect(),
-        bookmarks_removed: Vec::new(),
-        effects: open.filter_map(wakes).collect(),
-        journal: Vec::new(),
-        lines: Vec::new(),
-        response: None,
-        activities: 0,
-        next: Next::Rest,
-        instance,
-    }
-}
-
-impl Composed {
-    /// Makes it the first commit of an instance that was here or elsewhere before.
-    fn bring_back(&mut self, goes_on: Option<Message>) -> Result<(), RuntimeError> {
-        // That it waits or has ended was told when it came to that.
-        self.messages
-            .retain(|message| !matches!(message.task, Task::Tell { .. }));
-        self.messages.extend(goes_on);
-        let effects: Result<Vec<_>, _> = self.messages.iter().map(Message::effect).collect();
-        self.commit.effects = effects?;
-        Ok(())
-    }
 }

@@ -1,6 +1,7 @@
 //! What is done to one instance: start it, resume it, cancel it, alter it, take it elsewhere.
 
 pub(crate) mod alter;
+mod bring_back;
 pub(crate) mod cancel;
 pub(crate) mod complete_task;
 pub(crate) mod delete;

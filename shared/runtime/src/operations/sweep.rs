@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::beside::beside;
 use crate::error::RuntimeError;
 use crate::operations::Operations;
+use crate::operations::sweep_report::SweepReport;
 use crate::outbox::parcel::Unsent;
 use crate::port::Metric;
 use crate::work::message::{Message, Task};
@@ -32,23 +33,6 @@ const EXPIRED_A_SWEEP: u32 = 1_000;
 
 /// Longer than any clock is wrong, in ms.
 const A_CENTURY_MS: i64 = 100 * 365 * 24 * 3_600_000;
-
-/// What a sweep did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SweepReport {
-    /// Rows of the outbox that were delivered.
-    pub delivered: u32,
-    /// Rows of the outbox that could not be delivered yet.
-    pub left: u32,
-    /// Rows of the outbox that became dead letters.
-    pub given_up: u32,
-    /// Queued stimuli that found a bookmark.
-    pub matched: u32,
-    /// Queued stimuli that expired and became dead letters.
-    pub expired: u32,
-    /// Ended instances that were removed because their time has come.
-    pub removed: u32,
-}
 
 impl Operations<'_> {
     /// Sweeps once, over all tenants. To be called every minute, or every few seconds where it costs nothing;
@@ -383,14 +367,6 @@ impl Operations<'_> {
             self.record(Metric::DeadLetters, expired);
         }
         Ok(())
-    }
-}
-
-impl SweepReport {
-    fn add(&mut self, shard: Self) {
-        self.delivered += shard.delivered;
-        self.left += shard.left;
-        self.given_up += shard.given_up;
     }
 }
 
