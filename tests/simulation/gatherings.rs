@@ -168,7 +168,7 @@ impl People {
                             payload: json!({ "id": addressed.id }),
                             correlation_id: addressed.correlation.clone(),
                             instance_id: addressed.instance.clone(),
-                            kept_ms: Some(86_400_000),
+                            queued_ms: Some(86_400_000),
                             waits,
                             ..EventRequest::default()
                         };

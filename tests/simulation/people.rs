@@ -236,7 +236,7 @@ impl People {
                             name: name.to_owned(),
                             event_id: Some(id.to_owned()),
                             payload: json!({ "id": id }),
-                            kept_ms: name
+                            queued_ms: name
                                 .starts_with("nobody")
                                 .then_some(20_000)
                                 .or(Some(86_400_000)),

@@ -124,7 +124,7 @@ pub(crate) async fn send(client: &Client, name: &'static str, id: String) {
                 name: name.into(),
                 event_id: Some(id),
                 payload: json!({ "a": 1 }),
-                kept_ms: Some(100 * 365 * 86_400_000),
+                queued_ms: Some(100 * 365 * 86_400_000),
                 waits: true,
                 ..EventRequest::default()
             };

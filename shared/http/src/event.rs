@@ -76,7 +76,7 @@ async fn trigger(
         correlation_id: request.correlation_id,
         instance_id: request.workflow_instance_id,
         activity_instance_id: request.activity_instance_id,
-        kept_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
+        queued_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
         waits: request.workflow_execution_mode == Mode::Synchronous,
     };
     let outcome = app
@@ -86,7 +86,7 @@ async fn trigger(
         .await?;
     let delivered = outcome
         .delivered
-        .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.kept }));
+        .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.queued }));
     Ok(Answer(
         json!({ "eventId": outcome.event_id, "delivered": delivered }),
     ))

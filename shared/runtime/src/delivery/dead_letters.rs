@@ -6,7 +6,7 @@ use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
 use crate::delivery::DeadLetters;
 use crate::error::RuntimeError;
-use crate::outbox::parcel::Parcel;
+use crate::outbox::batch::OutboxBatch;
 use crate::port::Metric;
 use crate::work::message::{Message, Task};
 use crate::work::stimulus::StimulusRequest;
@@ -52,7 +52,7 @@ impl DeadLetters<'_> {
             return Ok(false);
         };
         self.outbox()
-            .post(Parcel {
+            .post(OutboxBatch {
                 keys,
                 messages,
                 forget: Vec::new(),
@@ -74,7 +74,7 @@ impl DeadLetters<'_> {
                 .fail_stuck(&message.tenant, instance, reason)
                 .await;
         }
-        self.bury_message(&message.tenant, &message.id, message.encode()?, reason)
+        self.put_message(&message.tenant, &message.id, message.encode()?, reason)
             .await
     }
 
@@ -91,10 +91,10 @@ impl DeadLetters<'_> {
         reason: &str,
     ) -> Result<(), RuntimeError> {
         let body = Bytes::copy_from_slice(text.as_bytes());
-        self.bury_message(tenant, id, body, reason).await
+        self.put_message(tenant, id, body, reason).await
     }
 
-    async fn bury_message(
+    async fn put_message(
         self,
         tenant: &Tenant,
         id: &str,

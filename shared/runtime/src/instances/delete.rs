@@ -5,7 +5,7 @@ use dormouse_store::instance::clean::Deleted;
 
 use crate::error::RuntimeError;
 use crate::instances::Instances;
-use crate::outbox::parcel::Parcel;
+use crate::outbox::batch::OutboxBatch;
 use crate::work::message::{Message, Task};
 use crate::work::resume::ResumeOutcome;
 
@@ -81,7 +81,7 @@ impl Instances<'_> {
             Deleted::NotFound => DeleteOutcome::NotFound,
             Deleted::Done(keys) => {
                 self.outbox()
-                    .post(Parcel {
+                    .post(OutboxBatch {
                         keys,
                         messages,
                         forget: Vec::new(),

@@ -10,7 +10,7 @@ use crate::beside::beside;
 use crate::error::RuntimeError;
 use crate::operations::Operations;
 use crate::operations::sweep_report::SweepReport;
-use crate::outbox::parcel::Unsent;
+use crate::outbox::batch::Unsent;
 use crate::port::Metric;
 use crate::work::message::{Message, Task};
 use crate::work::stimulus::StimulusRequest;
@@ -190,10 +190,12 @@ impl Operations<'_> {
             return Ok(Swept::Left);
         };
         let Ok(messages) = decoded else {
-            return self.bury(row, attempts, "it cannot be read").await;
+            return self.dead_letter(row, attempts, "it cannot be read").await;
         };
         if attempts > most.saturating_mul(2) {
-            return self.bury(row, attempts, "it was tried too often").await;
+            return self
+                .dead_letter(row, attempts, "it was tried too often")
+                .await;
         }
         let count = messages.len();
         let Unsent {
@@ -243,13 +245,15 @@ impl Operations<'_> {
             !matches!(message.task, Task::Continue { .. } | Task::Cancel { .. })
         };
         if left.iter().any(is_letter) {
-            return self.bury(row, attempts, "it was tried too often").await;
+            return self
+                .dead_letter(row, attempts, "it was tried too often")
+                .await;
         }
         self.store().outbox().delete(&row.key).await?;
         Ok(Swept::GivenUp)
     }
 
-    async fn bury(
+    async fn dead_letter(
         self,
         row: &OutboxRow,
         attempts: u32,
@@ -273,7 +277,7 @@ impl Operations<'_> {
         };
         self.store()
             .dead_letters()
-            .bury_outbox(&row.tenant, &row.key, &letter)
+            .take_outbox(&row.tenant, &row.key, &letter)
             .await?;
         self.record(Metric::DeadLetters, 1);
         Ok(Swept::GivenUp)
@@ -287,8 +291,8 @@ impl Operations<'_> {
             // before is given up on all the same.
             let before_ms = pause.since_ms.min(now.0);
             self.expire_queued(before_ms, report).await?;
-            let kept_ms = self.config().event_ms;
-            let (soon, anew) = (now.plus_ms(kept_ms / 2), now.plus_ms(kept_ms));
+            let queued_ms = self.config().event_ms;
+            let (soon, anew) = (now.plus_ms(queued_ms / 2), now.plus_ms(queued_ms));
             self.store()
                 .stimuli()
                 .prolong_stimuli(soon.0, anew.0)
@@ -336,7 +340,7 @@ impl Operations<'_> {
                     continue;
                 };
                 match self.stimuli().deliver_queued(&tenant, &stimulus).await {
-                    Ok(outcome) if !outcome.kept => report.matched += 1,
+                    Ok(outcome) if !outcome.queued => report.matched += 1,
                     Ok(_) => {}
                     Err(cause) => {
                         tracing::debug!(id = stimulus.id, cause = %cause, "a queued stimulus is looked at again later");

@@ -2,20 +2,20 @@
 
 use crate::error::RuntimeError;
 use crate::outbox::Outbox;
-use crate::outbox::parcel::Parcel;
+use crate::outbox::batch::OutboxBatch;
 use crate::runtime::config::Delivery;
 use crate::work::message::Message;
 
 impl Outbox<'_> {
     /// Promises to do what a message says: it lies in a queue or in the outbox when this returns.
     pub(crate) async fn accept(self, message: Message) -> Result<(), RuntimeError> {
-        let parcel = self.accept_parcel(message).await?;
-        self.post(parcel).await;
+        let batch = self.accept_batch(message).await?;
+        self.post(batch).await;
         Ok(())
     }
 
-    /// The same, but the caller carries it out. An empty parcel: a queue has it.
-    pub(crate) async fn accept_parcel(self, message: Message) -> Result<Parcel, RuntimeError> {
+    /// The same, but the caller carries it out. An empty batch: a queue has it.
+    pub(crate) async fn accept_batch(self, message: Message) -> Result<OutboxBatch, RuntimeError> {
         if let Some(queue) = self
             .ports()
             .queue
@@ -23,13 +23,16 @@ impl Outbox<'_> {
             .filter(|_| message.task.is_work())
         {
             queue.send(&message, 0).await.map_err(RuntimeError::Queue)?;
-            return Ok(Parcel::default());
+            return Ok(OutboxBatch::default());
         }
         self.accept_in_outbox(message).await
     }
 
     /// The same in the outbox, where a queue would deliver what the caller is about to do anyway.
-    pub(crate) async fn accept_in_outbox(self, message: Message) -> Result<Parcel, RuntimeError> {
+    pub(crate) async fn accept_in_outbox(
+        self,
+        message: Message,
+    ) -> Result<OutboxBatch, RuntimeError> {
         let effects = [message.effect()?];
         let (tenant, now) = (message.tenant.clone(), self.now());
         let mut attempt = 1;
@@ -50,19 +53,19 @@ impl Outbox<'_> {
                 keys => break keys?,
             }
         };
-        Ok(Parcel {
+        Ok(OutboxBatch {
             keys,
             messages: vec![message],
             forget: Vec::new(),
         })
     }
 
-    /// Carries a parcel out beside the caller, or before it returns where nothing runs after that.
-    pub(crate) async fn post(self, parcel: Parcel) {
-        if parcel.is_empty() {
+    /// Carries a batch out beside the caller, or before it returns where nothing runs after that.
+    pub(crate) async fn post(self, batch: OutboxBatch) {
+        if batch.is_empty() {
             return;
         }
-        let work = self.carry_out(parcel);
+        let work = self.carry_out(batch);
         match self.config().delivery {
             Delivery::Background => self.ports().background.spawn(work),
             Delivery::Inline => work.await,

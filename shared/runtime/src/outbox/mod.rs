@@ -2,7 +2,7 @@
 //! not known here: the port [`Outgoing`](crate::runtime::outgoing::Outgoing) takes it.
 
 pub(crate) mod accept;
-pub(crate) mod parcel;
+pub(crate) mod batch;
 
 use crate::runtime::handle::handle;
 

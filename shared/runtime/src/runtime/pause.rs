@@ -84,7 +84,7 @@ impl Pauses<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Self::look_at_pause`].
+    /// As [`Self::look`].
     pub async fn look_now_and_then(self) -> Result<(), RuntimeError> {
         let looked_ms = self.known_pause().looked_ms.load(Ordering::Relaxed);
         if (self.now().0 - looked_ms).abs() >= PAUSE_SEEN_MS {

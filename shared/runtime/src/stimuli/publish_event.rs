@@ -24,8 +24,8 @@ pub struct EventRequest {
     pub instance_id: Option<String>,
     /// Only this execution of an activity. Then it starts nothing.
     pub activity_instance_id: Option<String>,
-    /// How long it is kept if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
-    pub kept_ms: Option<i64>,
+    /// How long it is queued if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
+    pub queued_ms: Option<i64>,
     /// Whether the caller waits until it is delivered.
     pub waits: bool,
 }
@@ -53,7 +53,7 @@ impl Stimuli<'_> {
             bookmark_id: None,
             activity_instance_id: event.activity_instance_id,
             at: self.now(),
-            kept_ms: event.kept_ms,
+            queued_ms: event.queued_ms,
         };
         let task = Task::Stimulate {
             stimulus: stimulus.clone(),
@@ -83,11 +83,11 @@ impl Stimuli<'_> {
                 delivered: None,
             });
         }
-        let parcel = self.outbox().accept_in_outbox(message).await?;
+        let batch = self.outbox().accept_in_outbox(message).await?;
         // It is accepted: what fails from here on is delivered later, so it is no error for the sender.
         let delivered = match self.stimulate(tenant, &stimulus).await {
             Ok(outcome) => {
-                if let Err(cause) = self.outbox().delete_rows(&parcel.keys).await {
+                if let Err(cause) = self.outbox().delete_rows(&batch.keys).await {
                     tracing::debug!(event_id, cause = %cause, "a delivered event stays in the outbox");
                 }
                 Some(outcome)

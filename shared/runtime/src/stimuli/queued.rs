@@ -32,7 +32,7 @@ impl StimulusRequest {
     /// Request to give the queued stimulus to an instance: to one bookmark of it.
     fn taking(&self, instance_id: &str) -> Result<WakeRequest, RuntimeError> {
         let place = self.queued(0, Timestamp(0))?.place();
-        let mut request = self.waking(instance_id);
+        let mut request = self.wake_request(instance_id);
         if let Target::Matching(matching) = &mut request.target {
             matching.is_first_only = true;
         }
@@ -49,7 +49,7 @@ impl Stimuli<'_> {
         stimulus: &StimulusRequest,
     ) -> Result<StimulusOutcome, RuntimeError> {
         let mut outcome = StimulusOutcome {
-            kept: true,
+            queued: true,
             ..StimulusOutcome::default()
         };
         if self.pauses().is_paused() {
@@ -71,7 +71,7 @@ impl Stimuli<'_> {
                 }
                 let met = self.meet(tenant, stimulus, &row.instance_id).await?;
                 outcome.met(met);
-                if !outcome.kept {
+                if !outcome.queued {
                     return Ok(outcome);
                 }
             }
@@ -171,9 +171,9 @@ impl StimulusOutcome {
         match met {
             Met::Resumed(id) => {
                 self.resumed(id);
-                self.kept = false;
+                self.queued = false;
             }
-            Met::Taken => self.kept = false,
+            Met::Taken => self.queued = false,
             Met::NotOpen | Met::Seen => {}
         }
     }

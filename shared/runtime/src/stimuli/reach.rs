@@ -53,7 +53,7 @@ impl Stimuli<'_> {
         instance_id: &str,
     ) -> Result<Delivery, RuntimeError> {
         let mut delivery = Delivery::default();
-        let request = stimulus.waking(instance_id);
+        let request = stimulus.wake_request(instance_id);
         match self.reached(tenant, request, &[]).await {
             Reached::Resumed(id) => delivery.outcome.resumed(id),
             Reached::Failed(error) => delivery.failure = Some(error),
@@ -194,7 +194,7 @@ impl Stimuli<'_> {
         stimulus: &StimulusRequest,
         (instance_id, rows): (&String, &Vec<BookmarkRow>),
     ) -> Reached {
-        let request = stimulus.waking_at(instance_id, rows);
+        let request = stimulus.wake_request_at(instance_id, rows);
         self.reached(tenant, request, rows).await
     }
 

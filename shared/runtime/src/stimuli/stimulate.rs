@@ -91,15 +91,15 @@ impl Stimuli<'_> {
             return Ok(Look::Waits(instance));
         }
         let outcome = delivery.outcome;
-        let kept_ms = stimulus.kept_ms.unwrap_or(self.config().event_ms);
-        if outcome.reached > 0 || kept_ms <= 0 {
+        let queued_ms = stimulus.queued_ms.unwrap_or(self.config().event_ms);
+        if outcome.reached > 0 || queued_ms <= 0 {
             return Ok(Look::Done(outcome));
         }
         // It was noted as the recipient, so it must not be queued for others before it is known whether it opens.
         if let Some(instance) = delivery.opens {
             return Ok(Look::Waits(instance));
         }
-        self.enqueue(tenant, stimulus, kept_ms).await
+        self.enqueue(tenant, stimulus, queued_ms).await
     }
 
     /// Goes on with a delivery at a page of its recipients.
@@ -121,9 +121,9 @@ impl Stimuli<'_> {
         self,
         tenant: &Tenant,
         stimulus: &StimulusRequest,
-        kept_ms: i64,
+        queued_ms: i64,
     ) -> Result<Look, RuntimeError> {
-        let queued = stimulus.queued(kept_ms, self.now())?;
+        let queued = stimulus.queued(queued_ms, self.now())?;
         let store = self.store();
         let earlier = store
             .stimuli()

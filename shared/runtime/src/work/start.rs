@@ -88,7 +88,7 @@ pub(crate) enum Begun {
     TriggerRuns {
         holder: String,
     },
-    /// Somebody else took the kept stimulus that it was to be the answer to.
+    /// Somebody else took the queued stimulus that it was to be the answer to.
     StimulusTaken,
 }
 

@@ -33,7 +33,8 @@ pub struct StimulusRequest {
     /// When it came.
     pub at: Timestamp,
     /// How long it is queued if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
-    pub kept_ms: Option<i64>,
+    #[serde(rename = "keptMs")]
+    pub queued_ms: Option<i64>,
 }
 
 impl StimulusRequest {
@@ -64,7 +65,7 @@ pub struct StimulusOutcome {
     /// How many instances it reached.
     pub reached: u64,
     /// Whether it is queued for a bookmark that may come.
-    pub kept: bool,
+    pub queued: bool,
 }
 
 /// At most so many instances are named in an outcome.
@@ -114,7 +115,7 @@ impl StimulusRequest {
     }
 
     /// Request to wake whatever of an instance waits for it.
-    pub(crate) fn waking(&self, instance_id: &str) -> WakeRequest {
+    pub(crate) fn wake_request(&self, instance_id: &str) -> WakeRequest {
         let matching = Matching {
             hash: self.hash.clone(),
             bookmark_id: self.bookmark_id.clone(),
@@ -131,8 +132,8 @@ impl StimulusRequest {
     }
 
     /// The same for an instance that was found by rows.
-    pub(crate) fn waking_at(&self, instance_id: &str, rows: &[BookmarkRow]) -> WakeRequest {
-        let mut request = self.waking(instance_id);
+    pub(crate) fn wake_request_at(&self, instance_id: &str, rows: &[BookmarkRow]) -> WakeRequest {
+        let mut request = self.wake_request(instance_id);
         if let Target::Matching(matching) = &mut request.target {
             let found = rows.iter().map(|row| (row.bookmark_id.clone(), row.stamp));
             matching.found = found.collect();
@@ -172,7 +173,7 @@ impl StimulusRequest {
             bookmark_id: queued.bookmark_id,
             activity_instance_id: queued.activity_instance_id,
             at: Timestamp(queued.created_ms),
-            kept_ms: None,
+            queued_ms: None,
         })
     }
 }

@@ -302,7 +302,7 @@ async fn a_function_that_meets_a_queued_event_at_its_end_does_not_wait_for_itsel
         .stimuli()
         .publish_event(&world.tenant, named("b", None))
         .await;
-    assert!(queued.unwrap().delivered.unwrap().kept);
+    assert!(queued.unwrap().delivered.unwrap().queued);
     let function = Runtime::new(
         node.store().clone(),
         node.ports().clone(),

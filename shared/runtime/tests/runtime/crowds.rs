@@ -36,7 +36,7 @@ fn named(name: &str) -> EventRequest {
     EventRequest {
         name: name.into(),
         event_id: Some("e-1".into()),
-        kept_ms: Some(0),
+        queued_ms: Some(0),
         waits: true,
         ..EventRequest::default()
     }

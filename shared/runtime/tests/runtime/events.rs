@@ -80,7 +80,7 @@ async fn an_event_before_its_bookmark_is_kept_for_one_receiver() {
     node.publish(sequence("flow", &[event("go"), write("end")]))
         .await;
     let outcome = send(&node, &world, named("go")).await;
-    assert!(outcome.delivered.unwrap().kept);
+    assert!(outcome.delivered.unwrap().queued);
     let first = node.started("flow").await.instance.id.to_string();
     settle().await;
     assert_eq!(node.sub_status(&first).await, "Finished");
@@ -128,7 +128,7 @@ async fn an_event_that_nobody_wants_becomes_a_dead_letter_and_can_be_replayed() 
     let world = World::new();
     let node = world.node();
     let request = EventRequest {
-        kept_ms: Some(30_000),
+        queued_ms: Some(30_000),
         ..named("go")
     };
     send(&node, &world, request).await;
@@ -216,7 +216,7 @@ async fn an_event_starts_what_it_triggers_once() {
         .await
         .unwrap();
     let fourth = send(&node, &world, named("order")).await;
-    assert!(fourth.delivered.unwrap().kept);
+    assert!(fourth.delivered.unwrap().queued);
 }
 
 #[tokio::test(start_paused = true)]

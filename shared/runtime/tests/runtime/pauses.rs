@@ -194,12 +194,12 @@ async fn an_event_that_is_kept_outlives_a_pause_and_meets_its_bookmark_after_it(
     .await;
     let id = node.started("flow").await.instance.id.to_string();
     let kept = EventRequest {
-        kept_ms: Some(600_000),
+        queued_ms: Some(600_000),
         instance_id: Some(id.clone()),
         ..named("go")
     };
     let brief = EventRequest {
-        kept_ms: Some(1_000),
+        queued_ms: Some(1_000),
         ..named("nobody")
     };
     node.stimuli().publish_event(tenant, kept).await.unwrap();

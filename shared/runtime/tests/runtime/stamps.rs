@@ -214,7 +214,7 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
     assert_eq!(rows(), 2);
     let wrong = || EventRequest {
         name: "wrong".into(),
-        kept_ms: Some(0),
+        queued_ms: Some(0),
         waits: true,
         ..EventRequest::default()
     };

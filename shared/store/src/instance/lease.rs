@@ -52,7 +52,7 @@ pub enum Opened {
 }
 
 /// An instance as it was loaded, with all that a burst needs. Dropping it does not give a lease back: that is what
-/// [`Store::release`] or a commit does, and else time.
+/// [`Leases::release`](crate::instance::Leases::release) or a commit does, and else time.
 #[derive(Debug)]
 pub struct Loaded {
     pub(crate) tenant: Tenant,

@@ -3,7 +3,7 @@
 //!
 //! Whoever finds something prepared compares its stamp with the head. The head and its journal name the attempt of
 //! every commit, so a stamp can be judged at any later time. A stamp whose commit is still ahead of the head proves
-//! nothing: its writer may be slow, frozen or dead. [`Store::fence`] makes that commit impossible before anything of
+//! nothing: its writer may be slow, frozen or dead. [`Commits::fence`] makes that commit impossible before anything of
 //! it is dropped.
 
 use crate::instance::Commits;

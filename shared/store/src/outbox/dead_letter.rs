@@ -135,7 +135,7 @@ impl DeadLetters<'_> {
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn bury_outbox(
+    pub async fn take_outbox(
         self,
         tenant: &Tenant,
         key: &OutboxKey,
@@ -296,7 +296,7 @@ mod tests {
             id: "i/1/0".into(),
             body: Bytes::from_static(b"x"),
         }];
-        let buried = DeadLetter {
+        let dead = DeadLetter {
             id: "7".into(),
             at_ms: 7,
             reason: "failed".into(),
@@ -309,9 +309,9 @@ mod tests {
         };
         let message = DeadLetter {
             letter: Letter::Message(Bytes::from_static(b"m")),
-            ..buried.clone()
+            ..dead.clone()
         };
-        for letter in [expired(stimulus, 9), buried, message] {
+        for letter in [expired(stimulus, 9), dead, message] {
             let Write::Put(item, _) = put(&tenant, &letter).unwrap() else {
                 panic!("a letter is put")
             };

@@ -1,10 +1,6 @@
 //! What each operation costs, by the meter: calls, and units as DynamoDB counts them.
 
 use bytes::Bytes;
-use dormouse_store::Tenant;
-use dormouse_store::definition::head::VersionInfo;
-use dormouse_store::definition::publish::{Draft, Publication};
-use dormouse_store::definition::trigger::NewTrigger;
 use dormouse_store::instance::commit::{Commit, Committed};
 use dormouse_store::instance::lease::Opened;
 use dormouse_store::instance::predecessor::Predecessor;
@@ -13,7 +9,8 @@ use dormouse_store::outbox::row::Effect;
 use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
 use dormouse_store::stimulus::timer::Timer;
 
-use crate::rig::{Cost, Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
+use crate::cost_definitions::publish;
+use crate::rig::{Cost, Rig, bookmark, commit, event_bookmark, now, rig, rig_with};
 
 /// A state and a journal as large as those of the small workflows that are most of all.
 pub(crate) fn burst(state_bytes: usize, lines: usize) -> Commit {

@@ -5,18 +5,12 @@ use dormouse_store::Tenant;
 use dormouse_store::definition::head::VersionInfo;
 use dormouse_store::definition::publish::{Draft, Publication};
 use dormouse_store::definition::trigger::NewTrigger;
-use dormouse_store::instance::commit::{Commit, Committed};
-use dormouse_store::instance::lease::Opened;
-use dormouse_store::instance::predecessor::Predecessor;
-use dormouse_store::instance::uniqueness::Claim;
-use dormouse_store::outbox::row::Effect;
-use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
-use dormouse_store::stimulus::timer::Timer;
+use dormouse_store::instance::commit::Commit;
 
-use crate::cost::{burst, cost, texts};
-use crate::rig::{Cost, Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
+use crate::cost::burst;
+use crate::rig::{Rig, ending, event_bookmark, now, rig};
 
-fn publish(rig: &Rig) {
+pub(crate) fn publish(rig: &Rig) {
     let info = VersionInfo {
         version: 1,
         version_id: "order:1".into(),

@@ -106,14 +106,14 @@ fn a_row_counts_its_attempts_keeps_what_is_left_and_is_buried_once() {
         now(rig
             .store
             .dead_letters()
-            .bury_outbox(&rig.tenant, &keys[0], &letter))
+            .take_outbox(&rig.tenant, &keys[0], &letter))
         .unwrap()
     );
     assert!(
         !now(rig
             .store
             .dead_letters()
-            .bury_outbox(&rig.tenant, &keys[0], &letter))
+            .take_outbox(&rig.tenant, &keys[0], &letter))
         .unwrap()
     );
     assert!(outbox(&rig, 9_999).is_empty());

@@ -30,7 +30,7 @@ pub(crate) use stepper::Stepper;
 
 use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
-use crate::outbox::parcel::Parcel;
+use crate::outbox::batch::OutboxBatch;
 use crate::runtime::Runtime;
 use crate::runtime::config::Delivery;
 use crate::work::message::{Message, Task};
@@ -75,7 +75,7 @@ pub(crate) struct Burst<'a> {
     /// Bookmarks that this burst opened and that are found by a hash.
     opened: Vec<(String, String)>,
     /// What is to be carried out when the burst is over.
-    parcels: Vec<Parcel>,
+    batches: Vec<OutboxBatch>,
     made_way: bool,
     /// Whether the instance has gone over to another version, and that is not committed yet.
     is_migrating: bool,
@@ -108,7 +108,7 @@ impl<'a> Burst<'a> {
             lines: Vec::new(),
             response: None,
             opened: Vec::new(),
-            parcels: Vec::new(),
+            batches: Vec::new(),
             made_way: false,
             is_migrating: false,
         }
@@ -186,29 +186,29 @@ impl<'a> Burst<'a> {
                 .any(|b| b.id.as_str() == id)
         };
         self.opened.retain(|(id, _)| !gone(id));
-        let parcel = Parcel {
+        let batch = OutboxBatch {
             keys,
             messages: composed.messages,
             forget: composed.forget,
         };
-        self.post(parcel).await;
+        self.post(batch).await;
     }
 
-    async fn post(&mut self, parcel: Parcel) {
-        if parcel.is_empty() {
+    async fn post(&mut self, batch: OutboxBatch) {
+        if batch.is_empty() {
             return;
         }
         let runtime = self.runtime;
         match runtime.config().delivery {
             Delivery::Background => {
-                let work = runtime.outbox().carry_out(parcel);
+                let work = runtime.outbox().carry_out(batch);
                 runtime.ports().background.spawn(work);
             }
             // To a queue it can be sent at once. Done here and now it could wait for this very instance.
             Delivery::Inline if runtime.ports().queue.is_some() => {
-                runtime.outbox().carry_out(parcel).await;
+                runtime.outbox().carry_out(batch).await;
             }
-            Delivery::Inline => self.parcels.push(parcel),
+            Delivery::Inline => self.batches.push(batch),
         }
     }
 
@@ -264,12 +264,12 @@ impl<'a> Burst<'a> {
             if let Task::Continue { made_way, .. } = &mut message.task {
                 *made_way = true;
             }
-            let parcel = Parcel {
+            let batch = OutboxBatch {
                 keys: vec![key],
                 messages: vec![message],
                 forget: Vec::new(),
             };
-            self.post(parcel).await;
+            self.post(batch).await;
         }
         self.made_way = true;
         self.finish(transition)
@@ -291,8 +291,8 @@ impl<'a> Burst<'a> {
                 Delivery::Inline => later.push(work),
             }
         }
-        for parcel in std::mem::take(&mut self.parcels) {
-            later.push(runtime.outbox().carry_out(parcel));
+        for batch in std::mem::take(&mut self.batches) {
+            later.push(runtime.outbox().carry_out(batch));
         }
         let report = BurstReport {
             instance,

@@ -14,7 +14,7 @@ use crate::work::timer::Timer;
 
 /// What a commit sends out.
 #[derive(Debug, Default)]
-pub(crate) struct Parcel {
+pub(crate) struct OutboxBatch {
     /// The rows of the outbox; deleted when all is delivered.
     pub(crate) keys: Vec<OutboxKey>,
     /// What is in them.
@@ -31,27 +31,27 @@ pub(crate) struct Unsent {
     pub(crate) has_failed: bool,
 }
 
-impl Parcel {
+impl OutboxBatch {
     pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.forget.is_empty()
     }
 }
 
 impl Outbox<'_> {
-    /// Delivers a parcel and deletes its rows. What fails stays in the outbox for the sweep.
-    pub(crate) fn carry_out(self, parcel: Parcel) -> BoxFuture<'static, ()> {
+    /// Delivers a batch and deletes its rows. What fails stays in the outbox for the sweep.
+    pub(crate) fn carry_out(self, batch: OutboxBatch) -> BoxFuture<'static, ()> {
         let runtime = self.0.clone();
         Box::pin(async move {
-            for timer in &parcel.forget {
+            for timer in &batch.forget {
                 if let Err(cause) = runtime.ports().scheduler.forget(timer).await {
                     tracing::debug!(timer = timer.id(), cause = %cause, "a timer that nobody waits for stays");
                 }
             }
-            if parcel.messages.is_empty() || !runtime.outbox().hold(&parcel).await {
+            if batch.messages.is_empty() || !runtime.outbox().hold(&batch).await {
                 return;
             }
-            let left = runtime.outbox().send_all(parcel.messages).await;
-            if let Err(cause) = runtime.outbox().tidy(&parcel.keys, left.messages).await {
+            let left = runtime.outbox().send_all(batch.messages).await;
+            if let Err(cause) = runtime.outbox().tidy(&batch.keys, left.messages).await {
                 tracing::debug!(cause = %cause, "delivered effects stay in the outbox and are delivered again");
             }
         })
@@ -128,14 +128,14 @@ impl Outbox<'_> {
         }
     }
 
-    /// Says that the parcel is being delivered, where doing it twice at once would make a call twice. False:
+    /// Says that the batch is being delivered, where doing it twice at once would make a call twice. False:
     /// somebody else does it.
-    async fn hold(self, parcel: &Parcel) -> bool {
+    async fn hold(self, batch: &OutboxBatch) -> bool {
         let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
-        if self.ports().queue.is_some() || !parcel.messages.iter().any(is_call) {
+        if self.ports().queue.is_some() || !batch.messages.iter().any(is_call) {
             return true;
         }
-        for key in &parcel.keys {
+        for key in &batch.keys {
             if !self.hold_row(key).await {
                 return false;
             }
