@@ -21,7 +21,7 @@ use dormouse_embedded::EmbeddedTable;
 use dormouse_runtime::message::{Message, StartFacts, Task};
 use dormouse_runtime::{DefinitionHandle, Tenant};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 
 use process::{Server, folder};
 
@@ -158,7 +158,8 @@ fn bury(data: &Path) {
         let effect = message.effect().unwrap();
         let long_ago = 1_700_000_000_000;
         store
-            .put_outbox(&tenant, "late", long_ago, &[effect])
+            .outbox()
+            .put(&tenant, "late", long_ago, &[effect])
             .await
             .unwrap();
     });

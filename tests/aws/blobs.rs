@@ -4,8 +4,8 @@ use anyhow::{Result, anyhow};
 use bytes::Bytes;
 use dormouse_aws::config::AwsConfig;
 use dormouse_aws::s3_blobs::S3Blobs;
-use dormouse_store::blobs::Blobs as _;
-use dormouse_store::error::Cause;
+use dormouse_store::item::error::Cause;
+use dormouse_store::table::blobs::Blobs as _;
 use dormouse_tests::ministack::Ministack;
 
 fn plain(cause: Cause) -> anyhow::Error {

@@ -11,7 +11,7 @@ use dormouse_embedded::SystemClock;
 use dormouse_runtime::message::{StartFacts, Task};
 use dormouse_runtime::port::{Bus as _, PortError, Queue as _, TaskRequest};
 use dormouse_runtime::{DefinitionHandle, Message, Tenant};
-use dormouse_store::blobs::Blobs as _;
+use dormouse_store::table::blobs::Blobs as _;
 use dormouse_tests::deployment::Deployment;
 use dormouse_tests::template::Template;
 use serde_json::{Map, Value, json};

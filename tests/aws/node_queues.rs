@@ -16,7 +16,7 @@ use dormouse_runtime::port::{
     Broadcast as _, Clock, DefinitionChanged, HttpCaller, Measure, Metric, Metrics, Ports,
 };
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
 use dormouse_tests::deployment::Deployment;
 use tokio::sync::watch;

@@ -1,7 +1,7 @@
 //! `dormouse doctor` over data folders: sound ones, broken ones, ones in use.
 
 use dormouse_embedded::EmbeddedTable;
-use dormouse_store::scan::Scan;
+use dormouse_store::table::scan::Scan;
 use dormouse_store::table::{Attributes, Condition, Item, Key, Table, Value, Write};
 
 use crate::process::{Server, folder, run};

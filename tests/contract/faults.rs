@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
-use dormouse_store::faults::{Call, Fault, FaultPlan, Operation, ScriptedFaults, SeededFaults};
+use dormouse_store::table::faults::{
+    Call, Fault, FaultPlan, Operation, ScriptedFaults, SeededFaults,
+};
 use dormouse_store::table::{Condition, Item, Key, Table, TableError, Write};
 use dormouse_store::{FaultyTable, MemoryTable};
 

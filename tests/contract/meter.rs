@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use dormouse_store::meter::Spent;
+use dormouse_store::table::meter::Spent;
 use dormouse_store::table::{
     Change, Condition, Durability, Index, Item, Key, Query, Table, Value, Write,
 };

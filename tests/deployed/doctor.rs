@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use dormouse_aws::dynamo_table::DynamoTable;
-use dormouse_store::scan::Scan as _;
+use dormouse_store::table::scan::Scan as _;
 use dormouse_store::table::{Condition, Table as _, Write};
 use dormouse_tests::cloud::Cloud;
 use serde_json::Value;

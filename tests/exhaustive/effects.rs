@@ -17,7 +17,7 @@ fn starts(client: Client) -> Work {
             .insist(0, |runtime| async move {
                 let mut request = StartRequest::new(DefinitionHandle::published("flow"));
                 request.instance_id = Some("i".into());
-                runtime.start(&tenant(), request).await
+                runtime.instances().start(&tenant(), request).await
             })
             .await;
     })
@@ -27,7 +27,9 @@ fn starts(client: Client) -> Work {
 fn sweeps(client: Client) -> Work {
     Box::pin(async move {
         client
-            .ask(1, |runtime| async move { runtime.sweep().await.is_ok() })
+            .ask(1, |runtime| async move {
+                runtime.operations().sweep().await.is_ok()
+            })
             .await;
     })
 }
@@ -100,14 +102,14 @@ fn fires_early(client: Client) -> Work {
     Box::pin(async move {
         let until = client.world.now_ms() + 10_000;
         let found = client.ask(1, move |runtime| async move {
-            runtime.store().timers_due(0, until, 2, None).await
+            runtime.store().timers().timers_due(0, until, 2, None).await
         });
         let Some(Ok(page)) = found.await else { return };
         for row in page.timers {
             let timer: dormouse_runtime::Timer = serde_json::from_slice(&row.body).unwrap();
             client
                 .ask(1, |runtime| async move {
-                    runtime.fire_timer(&timer).await.is_ok()
+                    runtime.timers().fire(&timer).await.is_ok()
                 })
                 .await;
         }

@@ -24,7 +24,7 @@ fn starts(client: Client) -> Work {
             .insist(0, |runtime| async move {
                 let mut request = StartRequest::new(DefinitionHandle::published("waits"));
                 request.instance_id = Some("i".into());
-                runtime.start(&tenant(), request).await
+                runtime.instances().start(&tenant(), request).await
             })
             .await;
     })
@@ -40,7 +40,7 @@ fn publishes(client: Client, node: usize, id: &'static str, waits: bool) -> Work
                     waits,
                     ..EventRequest::default()
                 };
-                runtime.publish_event(&tenant(), event).await
+                runtime.stimuli().publish_event(&tenant(), event).await
             })
             .await;
     })

@@ -283,8 +283,8 @@ impl Background for Node {
 pub(crate) const TIMER_SHARDS: u16 = 1;
 
 /// A timer as it lies in the table.
-fn row(timer: &Timer) -> Result<dormouse_store::timer::Timer, PortError> {
-    Ok(dormouse_store::timer::Timer {
+fn row(timer: &Timer) -> Result<dormouse_store::stimulus::timer::Timer, PortError> {
+    Ok(dormouse_store::stimulus::timer::Timer {
         tenant: timer.tenant.clone(),
         id: timer.id(),
         due_ms: timer.due.0,

@@ -11,7 +11,7 @@ use dormouse_expressions::Expressions;
 use dormouse_runtime::port::Ports;
 use dormouse_runtime::{PublishOutcome, Runtime, RuntimeConfig, Tenant, Timer};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::table::{Condition, Item, Table as _, Write};
 
 use super::node::{Node, Shared};
@@ -269,10 +269,11 @@ impl Client {
                 let definition = Definition::from_value(json).unwrap();
                 let id = definition.definition_id.clone().unwrap();
                 runtime
-                    .save_definition(&tenant(), definition)
+                    .definitions()
+                    .save(&tenant(), definition)
                     .await
                     .unwrap();
-                runtime.publish_definition(&tenant(), &id).await.unwrap()
+                runtime.definitions().publish(&tenant(), &id).await.unwrap()
             })
             .await;
         assert!(
@@ -293,7 +294,7 @@ impl Client {
                 .collect()
         };
         let rows = self.ask(number, |runtime| async move {
-            runtime.store().timers_due(0, now, 100, None).await
+            runtime.store().timers().timers_due(0, now, 100, None).await
         });
         if let Some(Ok(page)) = rows.await {
             due.extend(
@@ -304,7 +305,7 @@ impl Client {
         }
         for timer in due {
             self.ask(number, |runtime| async move {
-                runtime.fire_timer(&timer).await.is_ok()
+                runtime.timers().fire(&timer).await.is_ok()
             })
             .await;
         }
@@ -318,10 +319,9 @@ impl Client {
             self.quietly(async move {
                 client.fire_due(KEEPER).await;
                 client
-                    .ask(
-                        KEEPER,
-                        |runtime| async move { runtime.sweep().await.is_ok() },
-                    )
+                    .ask(KEEPER, |runtime| async move {
+                        runtime.operations().sweep().await.is_ok()
+                    })
                     .await;
             });
             if self.is_at_rest() {

@@ -27,7 +27,7 @@ fn waits(client: Client) -> Work {
         let outcome = client
             .look(|runtime| async move {
                 let request = StartRequest::new(DefinitionHandle::published("task"));
-                runtime.start(&tenant(), request).await.unwrap()
+                runtime.instances().start(&tenant(), request).await.unwrap()
             })
             .await;
         let StartOutcome::Started(report) = outcome else {
@@ -44,7 +44,7 @@ fn resumes(client: Client, number: usize) -> Work {
         let outcome = client
             .insist(number, move |runtime| {
                 let request = ResumeRequest::bookmark(&instance, &bookmark, Map::new());
-                async move { runtime.resume(&tenant(), request).await }
+                async move { runtime.instances().resume(&tenant(), request).await }
             })
             .await;
         client.told(&format!("resume {number}"), name(&outcome));
@@ -57,7 +57,7 @@ fn cancels(client: Client) -> Work {
         let outcome = client
             .insist(1, move |runtime| {
                 let instance = instance.clone();
-                async move { runtime.cancel(&tenant(), &instance).await }
+                async move { runtime.instances().cancel(&tenant(), &instance).await }
             })
             .await;
         client.told("cancel", name(&outcome));
@@ -70,7 +70,7 @@ fn deletes(client: Client) -> Work {
         client
             .insist(1, move |runtime| {
                 let instance = instance.clone();
-                async move { runtime.delete_instance(&tenant(), &instance).await }
+                async move { runtime.instances().delete(&tenant(), &instance).await }
             })
             .await;
     })

@@ -42,8 +42,16 @@ pub(crate) async fn instances(client: &Client) -> (Vec<Rest>, Vec<String>) {
         let wanted = id.clone();
         let (head, journal) = client
             .look(|runtime| async move {
-                let head = runtime.instance_head(&tenant(), &wanted).await.unwrap();
-                let journal = runtime.journal(&tenant(), &wanted, 0, 1_000).await.unwrap();
+                let head = runtime
+                    .query()
+                    .instance_head(&tenant(), &wanted)
+                    .await
+                    .unwrap();
+                let journal = runtime
+                    .query()
+                    .journal(&tenant(), &wanted, 0, 1_000)
+                    .await
+                    .unwrap();
                 (head, journal)
             })
             .await;

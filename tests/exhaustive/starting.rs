@@ -19,7 +19,7 @@ fn definition() -> Value {
 async fn start(runtime: Runtime, key: String) -> Result<StartOutcome, RuntimeError> {
     let mut request = StartRequest::new(DefinitionHandle::published("flow"));
     request.idempotency_key = Some(key);
-    runtime.start(&tenant(), request).await
+    runtime.instances().start(&tenant(), request).await
 }
 
 fn starts(client: Client, node: usize, key: &'static str) -> Work {
@@ -110,7 +110,8 @@ fn saves_the_second(client: Client) -> Work {
         client
             .look(|runtime| async move {
                 runtime
-                    .save_definition(&tenant(), second.unwrap())
+                    .definitions()
+                    .save(&tenant(), second.unwrap())
                     .await
                     .unwrap();
             })
@@ -123,7 +124,7 @@ fn publishes_then_starts(client: Client) -> Work {
     Box::pin(async move {
         let outcome = client
             .insist(0, |runtime| async move {
-                runtime.publish_definition(&tenant(), "flow").await
+                runtime.definitions().publish(&tenant(), "flow").await
             })
             .await;
         assert!(!matches!(outcome, PublishOutcome::NotFound), "{outcome:?}");

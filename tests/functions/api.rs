@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use dormouse_aws::dynamo_table::DynamoTable;
 use dormouse_identity::{ApiKey, Secret};
-use dormouse_store::application::Application;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::identity::application::Application;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{Store, Tenant};
 use serde_json::{Value, json};
 
@@ -177,6 +177,7 @@ async fn whoever_has_no_credential_that_counts_is_not_let_in() -> Result<()> {
     let store = Store::new(Arc::new(table), StoreConfig::dynamo());
     assert!(
         store
+            .identities()
             .put_application(&Tenant::default(), &application)
             .await?
     );

@@ -119,14 +119,14 @@ async fn the_sweep_delivers_what_a_crash_left() -> Result<()> {
     );
     let store = dormouse_store::Store::new(
         std::sync::Arc::new(table),
-        dormouse_store::config::StoreConfig::dynamo(),
+        dormouse_store::item::config::StoreConfig::dynamo(),
     );
     let tenant = Tenant::default();
     let cancel = Task::Cancel {
         instance: id.as_str().into(),
     };
     let effect = Message::new("m", tenant.clone(), cancel).effect()?;
-    store.put_outbox(&tenant, "m", 1_000, &[effect]).await?;
+    store.outbox().put(&tenant, "m", 1_000, &[effect]).await?;
     let timer = stage.function("timer");
     for tick in [
         json!({ "source": "dormouse.sweep" }),

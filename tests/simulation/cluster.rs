@@ -11,7 +11,7 @@ use dormouse_embedded::{TableScheduler, TimerDriver};
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::{Ports, Scheduler};
 use dormouse_runtime::{Message, Runtime, RuntimeConfig, Tenant};
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
 use tokio::sync::watch;
 
@@ -245,7 +245,7 @@ impl Cluster {
             cluster.world.name_current(name);
             if cluster.plan.is_function && cluster.plan.has_pause() {
                 // What cannot be seen now is seen by the next invocation.
-                let _ = cluster.runtime(number).look_at_pause_now_and_then().await;
+                let _ = cluster.runtime(number).pauses().look_now_and_then().await;
             }
             let value = work.await;
             let spent = cluster.world.spent_by_current();

@@ -83,17 +83,17 @@ async fn start_all(runtime: Runtime, definitions: BTreeMap<String, Value>) {
         let Ok(definition) = Definition::from_value(json) else {
             continue;
         };
-        let saved = runtime.save_definition(&tenant(), definition).await;
+        let saved = runtime.definitions().save(&tenant(), definition).await;
         if saved.is_ok()
             && let Ok(PublishOutcome::Published(_)) =
-                runtime.publish_definition(&tenant(), &id).await
+                runtime.definitions().publish(&tenant(), &id).await
         {
             published.push(id);
         }
     }
     for id in published {
         let request = StartRequest::new(DefinitionHandle::published(&id));
-        let started = runtime.start(&tenant(), request).await;
+        let started = runtime.instances().start(&tenant(), request).await;
         assert!(started.is_ok(), "`{id}` does not start: {started:?}");
     }
 }

@@ -59,10 +59,9 @@ impl Cluster {
     async fn sweep(self) {
         loop {
             self.world.sleep(self.plan.sweep_s * 1_000).await;
-            self.ask(
-                "sweep",
-                |runtime| async move { runtime.sweep().await.is_ok() },
-            )
+            self.ask("sweep", |runtime| async move {
+                runtime.operations().sweep().await.is_ok()
+            })
             .await;
             let mut sweeps = lock(&self.shared.sweeps);
             *sweeps += 1;
@@ -128,7 +127,7 @@ impl Cluster {
         let cluster = self.clone();
         self.world.spawn(Owner::Outside, async move {
             cluster.world.sleep(cluster.world.below(5_000)).await;
-            cluster.runtime(number).invalidate(&changed);
+            cluster.runtime(number).graphs().invalidate(&changed);
         });
     }
 
@@ -152,7 +151,7 @@ impl Cluster {
             if self.shared.table.has_partition("~/PAUSE") {
                 self.insist(
                     "end pause",
-                    |runtime| async move { runtime.end_pause().await },
+                    |runtime| async move { runtime.pauses().end().await },
                     Result::ok,
                 )
                 .await;
@@ -168,7 +167,7 @@ impl Cluster {
                 let runtime = self.runtime(number);
                 self.world.spawn(Owner::Node(number), async move {
                     // What fails is looked at again.
-                    let _ = runtime.look_at_pause().await;
+                    let _ = runtime.pauses().look().await;
                 });
             }
         }
@@ -187,7 +186,10 @@ impl Cluster {
             }
             let id = task.clone();
             let told = cluster.ask("complete task", |runtime| async move {
-                runtime.complete_task(&tenant(), &id, json!("done")).await
+                runtime
+                    .instances()
+                    .complete_task(&tenant(), &id, json!("done"))
+                    .await
             });
             if !told.await.is_some_and(counts) {
                 lock(&cluster.shared.given_up).push(task);
@@ -200,7 +202,12 @@ impl Cluster {
             "complete task",
             |runtime| {
                 let task = task.clone();
-                async move { runtime.complete_task(&tenant(), &task, json!("done")).await }
+                async move {
+                    runtime
+                        .instances()
+                        .complete_task(&tenant(), &task, json!("done"))
+                        .await
+                }
             },
             |outcome| counts(outcome).then_some(()),
         )

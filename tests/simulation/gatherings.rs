@@ -168,11 +168,11 @@ impl People {
                             payload: json!({ "id": addressed.id }),
                             correlation_id: addressed.correlation.clone(),
                             instance_id: addressed.instance.clone(),
-                            kept_ms: Some(86_400_000),
+                            queued_ms: Some(86_400_000),
                             waits,
                             ..EventRequest::default()
                         };
-                        async move { runtime.publish_event(&tenant(), request).await }
+                        async move { runtime.stimuli().publish_event(&tenant(), request).await }
                     },
                     Result::ok,
                 )

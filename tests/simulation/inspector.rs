@@ -12,10 +12,10 @@ use dormouse_engine::journal::Line;
 use dormouse_expressions::Expressions;
 use dormouse_runtime::port::Ports;
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::blobs::Blobs;
-use dormouse_store::config::StoreConfig;
-use dormouse_store::dead_letter::DeadLetter;
-use dormouse_store::error::Cause;
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::item::error::Cause;
+use dormouse_store::outbox::dead_letter::DeadLetter;
+use dormouse_store::table::blobs::Blobs;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
@@ -106,7 +106,8 @@ impl Inspector {
         let letters = self
             .runtime
             .store()
-            .list_dead_letters(&tenant(), 1_000, None)
+            .dead_letters()
+            .list(&tenant(), 1_000, None)
             .await;
         match letters {
             Ok(page) => left.letters = page.letters,
@@ -117,10 +118,14 @@ impl Inspector {
     }
 
     async fn instance(&self, id: &str) -> Result<Option<Found>, dormouse_runtime::RuntimeError> {
-        let Some(detail) = self.runtime.instance(&tenant(), id).await? else {
+        let Some(detail) = self.runtime.query().instance(&tenant(), id).await? else {
             return Ok(None);
         };
-        let journal = self.runtime.journal(&tenant(), id, 0, 100_000).await?;
+        let journal = self
+            .runtime
+            .query()
+            .journal(&tenant(), id, 0, 100_000)
+            .await?;
         let instance = detail.instance;
         Ok(Some(Found {
             id: id.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_engine::instance::SubStatus;
 use dormouse_engine::journal::{Event, Line};
-use dormouse_store::dead_letter::Letter;
+use dormouse_store::outbox::dead_letter::Letter;
 use dormouse_store::table::Key;
 
 use super::inspector::{Found, Left};

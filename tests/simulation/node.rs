@@ -12,7 +12,7 @@ use dormouse_runtime::port::{
     Background, Broadcast, Bus, Clock, DefinitionChanged, HttpCaller, PortError, Queue, Scheduler,
     TaskRequest, Work,
 };
-use dormouse_store::blobs::Blobs;
+use dormouse_store::table::blobs::Blobs;
 
 use super::cluster::{Cluster, lock};
 use super::fate::Fate;

@@ -18,7 +18,7 @@ impl People {
         self.cluster
             .insist(
                 "pause",
-                |runtime| async move { runtime.begin_pause("operator", None).await },
+                |runtime| async move { runtime.pauses().begin("operator", None).await },
                 |paused| paused.ok().flatten(),
             )
             .await;
@@ -29,7 +29,7 @@ impl People {
         self.cluster
             .insist(
                 "end pause",
-                |runtime| async move { runtime.end_pause().await },
+                |runtime| async move { runtime.pauses().end().await },
                 Result::ok,
             )
             .await;
@@ -74,8 +74,8 @@ impl People {
                     let id = instance.to_owned();
                     async move {
                         // What the retry could not do yet the next one does.
-                        drop(runtime.retry(&tenant(), &id, Vec::new()).await);
-                        let detail = runtime.instance(&tenant(), &id).await.ok()??;
+                        drop(runtime.instances().retry(&tenant(), &id, Vec::new()).await);
+                        let detail = runtime.query().instance(&tenant(), &id).await.ok()??;
                         Some(detail.instance.sub_status)
                     }
                 },

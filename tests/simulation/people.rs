@@ -161,7 +161,7 @@ impl People {
                 "start",
                 |runtime| {
                     let request = request.clone();
-                    async move { runtime.start(&tenant(), request).await }
+                    async move { runtime.instances().start(&tenant(), request).await }
                 },
                 |outcome| match outcome {
                     Ok(StartOutcome::Started(report)) => Some(report.instance.id.to_string()),
@@ -181,7 +181,7 @@ impl People {
                 "dispatch",
                 |runtime| {
                     let request = request.clone();
-                    async move { runtime.dispatch(&tenant(), request).await }
+                    async move { runtime.instances().dispatch(&tenant(), request).await }
                 },
                 |outcome| match outcome {
                     Ok(DispatchOutcome::Accepted { instance_id }) => Some(instance_id),
@@ -205,10 +205,10 @@ impl People {
                     let id = id.clone();
                     async move {
                         if deletes {
-                            let outcome = runtime.delete_instance(&tenant(), &id).await.ok()?;
+                            let outcome = runtime.instances().delete(&tenant(), &id).await.ok()?;
                             return Some(outcome != DeleteOutcome::NotFound);
                         }
-                        let outcome = runtime.cancel(&tenant(), &id).await.ok()?;
+                        let outcome = runtime.instances().cancel(&tenant(), &id).await.ok()?;
                         Some(!matches!(outcome, ResumeOutcome::NotFound))
                     }
                 },
@@ -236,14 +236,14 @@ impl People {
                             name: name.to_owned(),
                             event_id: Some(id.to_owned()),
                             payload: json!({ "id": id }),
-                            kept_ms: name
+                            queued_ms: name
                                 .starts_with("nobody")
                                 .then_some(20_000)
                                 .or(Some(86_400_000)),
                             waits,
                             ..EventRequest::default()
                         };
-                        async move { runtime.publish_event(&tenant(), request).await }
+                        async move { runtime.stimuli().publish_event(&tenant(), request).await }
                     },
                     Result::ok,
                 )
@@ -260,7 +260,7 @@ impl People {
                 "start",
                 |runtime| {
                     let request = request.clone();
-                    async move { runtime.start(&tenant(), request).await }
+                    async move { runtime.instances().start(&tenant(), request).await }
                 },
                 |outcome| match outcome {
                     Ok(StartOutcome::Started(report)) => Some(Some(report.instance.id.to_string())),
@@ -293,7 +293,7 @@ impl People {
                 "start",
                 |runtime| {
                     let request = request.clone();
-                    async move { runtime.start(&tenant(), request).await }
+                    async move { runtime.instances().start(&tenant(), request).await }
                 },
                 |outcome| match outcome {
                     Ok(StartOutcome::Started(report)) => Some(report.instance.version),

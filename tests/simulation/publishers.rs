@@ -15,20 +15,24 @@ use super::special::{VERSIONED, version};
 /// Saves a definition; answers whether it was acknowledged.
 async fn save(runtime: Runtime, json: Value) -> Option<()> {
     let definition = Definition::from_value(json).expect("the run's own definition");
-    let saved = runtime.save_definition(&tenant(), definition).await.ok()?;
+    let saved = runtime
+        .definitions()
+        .save(&tenant(), definition)
+        .await
+        .ok()?;
     matches!(saved, SaveOutcome::Saved { .. }).then_some(())
 }
 
 /// Publishes a definition; answers the version in force.
 async fn publish(runtime: Runtime, id: String) -> Option<u32> {
-    match runtime.publish_definition(&tenant(), &id).await.ok()? {
+    match runtime.definitions().publish(&tenant(), &id).await.ok()? {
         PublishOutcome::Published(published) => Some(published.definition.version),
         other => panic!("`{id}` is not published: {other:?}"),
     }
 }
 
 async fn retract(runtime: Runtime, id: String) -> Option<()> {
-    match runtime.retract_definition(&tenant(), &id).await.ok()? {
+    match runtime.definitions().retract(&tenant(), &id).await.ok()? {
         RetractOutcome::Retracted(_) | RetractOutcome::NotPublished => Some(()),
         RetractOutcome::NotFound => panic!("`{id}` is gone"),
     }

@@ -106,7 +106,11 @@ impl Cluster {
                     let (again, reason) = (message.clone(), reason.to_owned());
                     let given_up = self
                         .ask("give up", |runtime| async move {
-                            runtime.give_up(&again, &reason).await.is_ok()
+                            runtime
+                                .dead_letters()
+                                .give_up(&again, &reason)
+                                .await
+                                .is_ok()
                         })
                         .await;
                     if given_up == Some(true) {
@@ -133,8 +137,8 @@ impl Cluster {
         let turn = self.take_turn().await;
         let delivered = self
             .ask("deliver", |runtime| async move {
-                let delivered = runtime.deliver(&again).await;
-                let pause_ms = runtime.again_after_pause_ms();
+                let delivered = runtime.delivery().deliver(&again).await;
+                let pause_ms = runtime.pauses().again_after_pause_ms();
                 (delivered, pause_ms, runtime.config().delivery_attempts_max)
             })
             .await;

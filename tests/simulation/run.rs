@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use dormouse_store::dead_letter::Letter;
+use dormouse_store::outbox::dead_letter::Letter;
 
 use super::cluster::{Cluster, Shared, lock, tenant};
 use super::fate::Faults;
@@ -185,8 +185,11 @@ fn replay(cluster: &Cluster, menus: &Menus) -> bool {
                     |runtime| {
                         let id = id.clone();
                         async move {
-                            let replayed = runtime.replay_dead_letter(&tenant(), &id, true).await;
-                            replayed.ok()
+                            runtime
+                                .dead_letters()
+                                .replay(&tenant(), &id, true)
+                                .await
+                                .ok()
                         }
                     },
                     |replayed| replayed,

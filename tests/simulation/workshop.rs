@@ -107,9 +107,9 @@ async fn publish_all(runtime: Runtime, recipes: Vec<Recipe>) {
     for recipe in recipes {
         let definition =
             Definition::from_value(recipe.json.clone()).expect("the run's own definition");
-        let saved = runtime.save_definition(&tenant(), definition).await;
+        let saved = runtime.definitions().save(&tenant(), definition).await;
         saved.expect("saved while nothing goes wrong");
-        let published = runtime.publish_definition(&tenant(), &recipe.id).await;
+        let published = runtime.definitions().publish(&tenant(), &recipe.id).await;
         match published.expect("published while nothing goes wrong") {
             PublishOutcome::Published(_) => {}
             other => panic!("`{}` is not published: {other:?}", recipe.id),

@@ -34,7 +34,7 @@ async fn check_what_is_there(client: Client) {
         client.look(move |runtime| async move {
             let mut request = StartRequest::new(DefinitionHandle::published(definition));
             request.instance_id = Some(id.into());
-            runtime.start(&tenant(), request).await.unwrap()
+            runtime.instances().start(&tenant(), request).await.unwrap()
         })
     };
     let deleted = start("work", "deleted").await;
@@ -53,14 +53,20 @@ async fn check_what_is_there(client: Client) {
     client
         .look(|runtime| async move {
             let all = runtime
+                .query()
                 .definitions(&tenant(), VersionOptions::Latest)
                 .await
                 .unwrap();
             assert_eq!(all.len(), 17);
-            let letters = runtime.dead_letters(&tenant(), 10, None).await.unwrap();
+            let letters = runtime
+                .dead_letters()
+                .list(&tenant(), 10, None)
+                .await
+                .unwrap();
             assert_eq!(letters.letters.len(), 1);
-            assert_eq!(runtime.routes(&tenant()).await.unwrap().len(), 2);
+            assert_eq!(runtime.query().routes(&tenant()).await.unwrap().len(), 2);
             let executions = runtime
+                .query()
                 .activity_executions(&tenant(), "long")
                 .await
                 .unwrap();
@@ -76,7 +82,11 @@ async fn wake(client: Client) {
     }
     client
         .look(|runtime| async move {
-            runtime.cancel(&tenant(), "listener").await.unwrap();
+            runtime
+                .instances()
+                .cancel(&tenant(), "listener")
+                .await
+                .unwrap();
             for _ in 0..3 {
                 for id in heads(&runtime).await.into_keys() {
                     resume(&runtime, &id).await;
@@ -94,6 +104,7 @@ async fn heads(runtime: &Runtime) -> BTreeMap<String, String> {
         cursor: None,
     };
     let page = runtime
+        .query()
         .instances(&tenant(), &InstanceFilter::default(), &paging)
         .await
         .unwrap();
@@ -105,7 +116,7 @@ async fn heads(runtime: &Runtime) -> BTreeMap<String, String> {
 
 /// Completes tasks and calls endpoints.
 async fn resume(runtime: &Runtime, id: &str) {
-    let Some(detail) = runtime.instance(&tenant(), id).await.unwrap() else {
+    let Some(detail) = runtime.query().instance(&tenant(), id).await.unwrap() else {
         return;
     };
     for bookmark in &detail.instance.bookmarks {
@@ -115,12 +126,17 @@ async fn resume(runtime: &Runtime, id: &str) {
         if is_task {
             let task = format!("{id}.{}", bookmark.id);
             runtime
+                .instances()
                 .complete_task(&tenant(), &task, json!("done"))
                 .await
                 .unwrap();
         } else if is_page {
             let request = ResumeRequest::bookmark(id, bookmark.id.as_str(), Map::new());
-            runtime.resume(&tenant(), request).await.unwrap();
+            runtime
+                .instances()
+                .resume(&tenant(), request)
+                .await
+                .unwrap();
         }
     }
 }
@@ -160,6 +176,7 @@ async fn check_the_end(client: Client) {
         .look(|runtime| async move {
             for id in ids {
                 let journal = runtime
+                    .query()
                     .journal(&tenant(), &id, 0, 10_000)
                     .await
                     .unwrap()

@@ -107,7 +107,7 @@ async fn start(client: &Client, id: &'static str, definition: &'static str) {
             request.instance_id = Some(id.into());
             request.correlation_id = (id == "wait").then(|| "order 7".into());
             request.input.insert("In".into(), json!({ "a": [1, "b"] }));
-            runtime.start(&tenant(), request).await.unwrap()
+            runtime.instances().start(&tenant(), request).await.unwrap()
         })
         .await;
     assert!(
@@ -124,11 +124,15 @@ pub(crate) async fn send(client: &Client, name: &'static str, id: String) {
                 name: name.into(),
                 event_id: Some(id),
                 payload: json!({ "a": 1 }),
-                kept_ms: Some(100 * 365 * 86_400_000),
+                queued_ms: Some(100 * 365 * 86_400_000),
                 waits: true,
                 ..EventRequest::default()
             };
-            runtime.publish_event(&tenant(), event).await.unwrap();
+            runtime
+                .stimuli()
+                .publish_event(&tenant(), event)
+                .await
+                .unwrap();
         })
         .await;
 }
@@ -139,7 +143,7 @@ pub(crate) async fn start_once(client: &Client) -> (String, bool) {
         .look(|runtime| async move {
             let mut request = StartRequest::new(DefinitionHandle::published("work"));
             request.idempotency_key = Some("key".into());
-            runtime.start(&tenant(), request).await.unwrap()
+            runtime.instances().start(&tenant(), request).await.unwrap()
         })
         .await;
     match outcome {
@@ -163,13 +167,22 @@ async fn populate(client: Client) {
     client.told("once", once);
     for id in ["cancelled", "deleted"] {
         start(&client, id, "work").await;
-        let outcome = client
-            .look(move |runtime| async move { runtime.cancel(&tenant(), id).await.unwrap() })
-            .await;
+        let outcome =
+            client
+                .look(move |runtime| async move {
+                    runtime.instances().cancel(&tenant(), id).await.unwrap()
+                })
+                .await;
         assert!(matches!(outcome, ResumeOutcome::Resumed(_)), "{outcome:?}");
     }
     client
-        .look(|runtime| async move { runtime.delete_instance(&tenant(), "deleted").await.unwrap() })
+        .look(|runtime| async move {
+            runtime
+                .instances()
+                .delete(&tenant(), "deleted")
+                .await
+                .unwrap()
+        })
         .await;
     send(&client, "early", "early".into()).await;
     let letter = Message {
@@ -182,7 +195,13 @@ async fn populate(client: Client) {
         },
     };
     client
-        .look(|runtime| async move { runtime.give_up(&letter, "as meant").await.unwrap() })
+        .look(|runtime| async move {
+            runtime
+                .dead_letters()
+                .give_up(&letter, "as meant")
+                .await
+                .unwrap()
+        })
         .await;
     let again = json!(
         workflow("wait", flow("go > after", [event("go")]))
@@ -203,7 +222,7 @@ pub(crate) fn world() -> Vec<Item> {
             .ask(0, |runtime| async move {
                 let mut request = StartRequest::new(DefinitionHandle::published("parent"));
                 request.instance_id = Some("cut".into());
-                runtime.start(&tenant(), request).await.is_ok()
+                runtime.instances().start(&tenant(), request).await.is_ok()
             })
             .await;
     });

@@ -55,19 +55,19 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         };
         event.payload = json!(1);
         ask! {
-            runtime.instance(tenant, id);
-            runtime.journal(tenant, id, 0, 1_000);
-            runtime.definition(tenant, &handle);
-            runtime.start(tenant, StartRequest::new(handle));
-            runtime.publish_event(tenant, event);
-            runtime.resume(tenant, ResumeRequest::instance(id));
+            runtime.query().instance(tenant, id);
+            runtime.query().journal(tenant, id, 0, 1_000);
+            runtime.query().definition(tenant, &handle);
+            runtime.instances().start(tenant, StartRequest::new(handle));
+            runtime.stimuli().publish_event(tenant, event);
+            runtime.instances().resume(tenant, ResumeRequest::instance(id));
         }
-        let bookmark = match runtime.instance(tenant, id).await {
+        let bookmark = match runtime.query().instance(tenant, id).await {
             Ok(Some(found)) => found.instance.bookmarks.first().map(|b| b.id.to_string()),
             Ok(None) | Err(_) => None,
         };
         if let Some(bookmark) = bookmark {
-            ask! { runtime.resume(tenant, ResumeRequest::bookmark(id, bookmark, Map::new())); }
+            ask! { runtime.instances().resume(tenant, ResumeRequest::bookmark(id, bookmark, Map::new())); }
         }
     }
     let mut once = StartRequest::new(DefinitionHandle::published("work"));
@@ -88,26 +88,31 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         },
     };
     ask! {
-        runtime.start(tenant, once);
-        runtime.definitions(tenant, VersionOptions::Latest);
-        runtime.instances(tenant, &InstanceFilter::default(), &paging);
-        runtime.routes(tenant);
-        runtime.dead_letters(tenant, 10, None);
-        runtime.consumers(tenant, "used");
-        runtime.sweep();
-        runtime.delete_instance(tenant, "wait");
-        runtime.deliver(&clean("wait"));
-        runtime.publish_definition(tenant, "work");
-        runtime.retract_definition(tenant, "cron");
+        runtime.instances().start(tenant, once);
+        runtime.query().definitions(tenant, VersionOptions::Latest);
+        runtime.query().instances(tenant, &InstanceFilter::default(), &paging);
+        runtime.query().routes(tenant);
+        runtime.dead_letters().list(tenant, 10, None);
+        runtime.query().consumers(tenant, "used");
+        runtime.operations().sweep();
+        runtime.instances().delete(tenant, "wait");
+        runtime.delivery().deliver(&clean("wait"));
+        runtime.definitions().publish(tenant, "work");
+        runtime.definitions().retract(tenant, "cron");
     }
-    match runtime.store().timers_due(0, i64::MAX / 2, 100, None).await {
+    match runtime
+        .store()
+        .timers()
+        .timers_due(0, i64::MAX / 2, 100, None)
+        .await
+    {
         Ok(page) => {
             let timers = page
                 .timers
                 .iter()
                 .filter_map(|row| serde_json::from_slice::<Timer>(&row.body).ok());
             for timer in timers {
-                ask! { runtime.fire_timer(&timer); }
+                ask! { runtime.timers().fire(&timer); }
             }
         }
         Err(error) => heard(error.into()),

@@ -61,10 +61,10 @@ pub async fn handle(
 async fn reload(runtime: &Runtime, changed: &DefinitionChanged) {
     let (tenant, definition) = (&changed.tenant, &changed.definition_id);
     if runtime.is_out_of_time() {
-        runtime.invalidate(changed);
+        runtime.graphs().invalidate(changed);
         return;
     }
-    match runtime.reload(changed).await {
+    match runtime.graphs().reload(changed).await {
         Ok(published) => {
             tracing::info!(
                 tenant,

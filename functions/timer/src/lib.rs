@@ -39,7 +39,7 @@ fn is_tick(event: &Value) -> bool {
 }
 
 async fn sweep(function: &Function, runtime: &Runtime) -> Result<Value, Error> {
-    let report = runtime.sweep().await?;
+    let report = runtime.operations().sweep().await?;
     let minute = runtime.ports().clock.now().0 / 60_000;
     if minute % ORPHANS_EVERY == 0
         && let Some(queues) = function.node_queues()

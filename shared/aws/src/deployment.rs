@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_runtime::port::{Broadcast, Bus, Clock, Queue};
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 
 use crate::config::AwsConfig;
 use crate::dynamo_table::DynamoTable;

@@ -14,8 +14,8 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::CancellationReason;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
-use dormouse_store::limits::ITEM_BYTES_MAX;
 use dormouse_store::table::TableError;
+use dormouse_store::table::limits::ITEM_BYTES_MAX;
 
 /// The answer of one conditional write that failed.
 pub(crate) trait Conditional {

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use dormouse_runtime::{Message, RuntimeError, Tenant};
-use dormouse_store::blobs::Blobs as _;
+use dormouse_store::table::blobs::Blobs as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -249,7 +249,7 @@ impl NodeQueue {
                 Ok(messages) => {
                     for message in &messages {
                         match changed(message.body().unwrap_or_default()) {
-                            Some(changed) => runtime.invalidate(&changed),
+                            Some(changed) => runtime.graphs().invalidate(&changed),
                             None => tracing::error!("a message of the topic cannot be read"),
                         }
                         inbox.delete(message).await;

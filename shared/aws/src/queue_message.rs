@@ -44,7 +44,7 @@ pub struct QueueMessage<'a> {
 
 /// What becomes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Disposition {
     /// It is to be deleted.
     Delete,
     /// It is to be received again after so many seconds.
@@ -74,14 +74,14 @@ enum Read {
 
 impl QueueMessage<'_> {
     /// Does what the message says.
-    pub async fn handle(&self, runtime: &Runtime) -> Fate {
+    pub async fn handle(&self, runtime: &Runtime) -> Disposition {
         if runtime.is_out_of_time() {
-            return Fate::Again { after_s: 0 };
+            return Disposition::Again { after_s: 0 };
         }
         let message = match self.read(runtime).await {
             Ok(Read::Message(message)) => message,
-            Ok(Read::Own) => return Fate::Delete,
-            Ok(Read::Unreadable(reason)) => return self.bury(runtime, &reason).await,
+            Ok(Read::Own) => return Disposition::Delete,
+            Ok(Read::Unreadable(reason)) => return self.dead_letter(runtime, &reason).await,
             Err(error) => return self.again(runtime, &error),
         };
         let early_ms = self.not_before_ms.unwrap_or(0) - runtime.ports().clock.now().0;
@@ -89,10 +89,10 @@ impl QueueMessage<'_> {
             let after_ms = early_ms.unsigned_abs();
             return self.put_back(runtime, &message, after_ms).await;
         }
-        match runtime.deliver(&message).await {
-            Ok(Delivered::Done) => Fate::Delete,
+        match runtime.delivery().deliver(&message).await {
+            Ok(Delivered::Done) => Disposition::Delete,
             Ok(Delivered::Paused) => {
-                let after_ms = runtime.again_after_pause_ms();
+                let after_ms = runtime.pauses().again_after_pause_ms();
                 self.put_back(runtime, &message, after_ms).await
             }
             Ok(Delivered::Never(reason)) => self.give_up(runtime, &message, reason).await,
@@ -109,7 +109,7 @@ impl QueueMessage<'_> {
                 let after_ms = delay_ms(delayed.delays, runtime.ports().clock.random());
                 self.put_back(runtime, &delayed, after_ms).await
             }
-            Ok(Delivered::Missing) if !self.is_tried_out(runtime) => Fate::Again {
+            Ok(Delivered::Missing) if !self.is_tried_out(runtime) => Disposition::Again {
                 after_s: self.pause_s(runtime),
             },
             Ok(Delivered::Later) => {
@@ -152,13 +152,16 @@ impl QueueMessage<'_> {
     }
 
     /// Sends it anew, to be received after a while: so that this time does not count as one of its tries.
-    async fn put_back(&self, runtime: &Runtime, message: &Message, after_ms: u64) -> Fate {
+    async fn put_back(&self, runtime: &Runtime, message: &Message, after_ms: u64) -> Disposition {
         let Some(queue) = &runtime.ports().queue else {
             let after_s = i32::try_from(after_ms / 1_000).unwrap_or(i32::MAX);
-            return Fate::Again { after_s };
+            return Disposition::Again { after_s };
         };
         let sent = queue.send(message, after_ms).await;
-        sent.map_or_else(|error| self.again(runtime, &*error), |()| Fate::Delete)
+        sent.map_or_else(
+            |error| self.again(runtime, &*error),
+            |()| Disposition::Delete,
+        )
     }
 
     fn is_tried_out(&self, runtime: &Runtime) -> bool {
@@ -173,7 +176,7 @@ impl QueueMessage<'_> {
         i32::try_from(seconds.min(PAUSE_MAX_S)).unwrap_or(1)
     }
 
-    fn again(&self, runtime: &Runtime, error: &(dyn Error + 'static)) -> Fate {
+    fn again(&self, runtime: &Runtime, error: &(dyn Error + 'static)) -> Disposition {
         let (receives, cause) = (self.receives, causes(error));
         tracing::warn!(
             id = self.id,
@@ -181,28 +184,33 @@ impl QueueMessage<'_> {
             cause,
             "a message failed and comes back"
         );
-        Fate::Again {
+        Disposition::Again {
             after_s: self.pause_s(runtime),
         }
     }
 
-    async fn give_up(&self, runtime: &Runtime, message: &Message, reason: &str) -> Fate {
+    async fn give_up(&self, runtime: &Runtime, message: &Message, reason: &str) -> Disposition {
         tracing::error!(id = message.id, reason, "a message is given up on");
-        let given_up = runtime.give_up(message, reason).await;
+        let given_up = runtime.dead_letters().give_up(message, reason).await;
         self.settled(runtime, given_up)
     }
 
-    async fn bury(&self, runtime: &Runtime, reason: &str) -> Fate {
+    async fn dead_letter(&self, runtime: &Runtime, reason: &str) -> Disposition {
         tracing::error!(id = self.id, reason, "a message becomes a dead letter");
         let tenant = Tenant::default();
-        let buried = runtime.give_up_unreadable(&tenant, self.id, self.body, reason);
-        let buried = buried.await;
-        self.settled(runtime, buried)
+        let recorded = runtime
+            .dead_letters()
+            .give_up_unreadable(&tenant, self.id, self.body, reason);
+        let recorded = recorded.await;
+        self.settled(runtime, recorded)
     }
 
     /// A message that cannot even be made a dead letter comes back, until the queue moves it to its own.
-    fn settled(&self, runtime: &Runtime, given_up: Result<(), RuntimeError>) -> Fate {
-        given_up.map_or_else(|error| self.again(runtime, &error), |()| Fate::Delete)
+    fn settled(&self, runtime: &Runtime, given_up: Result<(), RuntimeError>) -> Disposition {
+        given_up.map_or_else(
+            |error| self.again(runtime, &error),
+            |()| Disposition::Delete,
+        )
     }
 }
 
@@ -236,5 +244,5 @@ fn message_of(event: BusEvent, runtime: &Runtime) -> Result<Message, String> {
         },
         ..EventRequest::default()
     };
-    Ok(runtime.event_message(&tenant, request).0)
+    Ok(runtime.stimuli().event_message(&tenant, request).0)
 }

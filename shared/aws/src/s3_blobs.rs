@@ -8,8 +8,8 @@ use aws_sdk_s3::Client;
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::ByteStream;
 use bytes::Bytes;
-use dormouse_store::blobs::{BlobPlace, Blobs, ListBlobs};
-use dormouse_store::error::Cause;
+use dormouse_store::item::error::Cause;
+use dormouse_store::table::blobs::{BlobPlace, Blobs, ListBlobs};
 
 use crate::config::AwsConfig;
 use crate::error;

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::config::AwsConfig;
 use crate::error::{CallError, call_failed};
-use crate::queue_message::{Fate, QueueMessage};
+use crate::queue_message::{Disposition, QueueMessage};
 use crate::sqs_queue::{NOT_BEFORE, SqsQueue};
 
 /// How long an empty queue is asked before it says so, in seconds: the longest that SQS takes.
@@ -150,8 +150,8 @@ impl SqsPoller {
                 .and_then(|ms| ms.parse().ok()),
         };
         match arrived.handle(runtime).await {
-            Fate::Delete => self.inbox.delete(message).await,
-            Fate::Again { after_s } => {
+            Disposition::Delete => self.inbox.delete(message).await,
+            Disposition::Again { after_s } => {
                 let receipt = message.receipt_handle().unwrap_or_default();
                 if let Err(error) = self.queue.postpone(receipt, after_s).await {
                     tracing::warn!(%error, "a message comes back later than it could");

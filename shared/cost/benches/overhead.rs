@@ -45,7 +45,11 @@ async fn wake_ups() {
     for (instance, bookmark) in waiting {
         let begin = Instant::now();
         let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
-        let resumed = account.runtime().resume(account.tenant(), request).await;
+        let resumed = account
+            .runtime()
+            .instances()
+            .resume(account.tenant(), request)
+            .await;
         resumes.push(begin.elapsed());
         assert!(matches!(resumed.unwrap(), ResumeOutcome::Resumed(_)));
     }
@@ -72,15 +76,19 @@ async fn publish(account: &Account) {
         "root": { "type": "Elsa.Sequence", "id": "root", "activities": activities },
     }));
     let (runtime, tenant) = (account.runtime(), account.tenant());
-    let saved = runtime.save_definition(tenant, definition.unwrap());
+    let saved = runtime.definitions().save(tenant, definition.unwrap());
     saved.await.unwrap();
-    runtime.publish_definition(tenant, "flow").await.unwrap();
+    runtime.definitions().publish(tenant, "flow").await.unwrap();
 }
 
 /// Starts an instance; answers its id and its open bookmark.
 async fn start(account: &Account) -> (String, String) {
     let request = StartRequest::new(DefinitionHandle::published("flow"));
-    let started = account.runtime().start(account.tenant(), request).await;
+    let started = account
+        .runtime()
+        .instances()
+        .start(account.tenant(), request)
+        .await;
     let StartOutcome::Started(report) = started.unwrap() else {
         panic!("not started");
     };

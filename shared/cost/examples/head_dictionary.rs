@@ -1,7 +1,7 @@
 //! Writes the dictionary that heads of instances are compressed with, from the heads of the workflows in files:
 //!
 //! ```sh
-//! cargo run -p dormouse-cost --example head_dictionary -- FILE... > shared/store/src/head.dictionary
+//! cargo run -p dormouse-cost --example head_dictionary -- FILE... > shared/store/src/item/head.dictionary
 //! ```
 //!
 //! Heads that were compressed with other bytes cannot be read any more, so a new dictionary is a new format.
@@ -15,7 +15,7 @@ use dormouse_cost::{Account, Answers, Start, run};
 use dormouse_engine::definition::Definition;
 use dormouse_runtime::{DefinitionHandle, StartRequest};
 use dormouse_store::MemoryTable;
-use dormouse_store::packed;
+use dormouse_store::item::packed;
 use dormouse_store::table::Value;
 
 /// The most bytes of a dictionary: each function copies it once, and zstd hashes all of it for each process.
@@ -47,10 +47,10 @@ async fn heads_of(definition: Definition) -> Result<Vec<Vec<u8>>, Box<dyn Error>
     let (runtime, tenant) = (account.runtime(), account.tenant());
     let id = definition.definition_id.clone();
     let id = id.ok_or("a definition needs a `definitionId`")?;
-    runtime.save_definition(tenant, definition).await?;
-    runtime.publish_definition(tenant, &id).await?;
+    runtime.definitions().save(tenant, definition).await?;
+    runtime.definitions().publish(tenant, &id).await?;
     let request = StartRequest::new(DefinitionHandle::published(id));
-    let started = runtime.start(tenant, request.clone());
+    let started = runtime.instances().start(tenant, request.clone());
     account.api(started).await?;
     account.settle().await?;
     let mut heads = heads_in(&table)?;

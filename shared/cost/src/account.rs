@@ -8,7 +8,7 @@ use dormouse_runtime::port::Ports;
 use dormouse_runtime::{
     Delivered, Runtime, RuntimeConfig, RuntimeError, Tenant, TimerOutcome, Wakes,
 };
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::table::Table;
 use dormouse_store::{MemoryTable, Store};
 use dormouse_telemetry::{CloudWatchLines, LogFormat, log_to};
@@ -274,17 +274,17 @@ impl Account {
     /// Handles a message or a timer. True: it was early, and comes again.
     async fn handle(&self, coming: &Coming) -> Result<bool, RuntimeError> {
         match coming {
-            Coming::Message(message) => match self.runtime.deliver(message).await? {
+            Coming::Message(message) => match self.runtime.delivery().deliver(message).await? {
                 Delivered::Done => Ok(false),
                 Delivered::Later | Delivered::Missing | Delivered::Paused => Ok(true),
                 Delivered::Never(reason) => {
                     self.parts.lock().dead(&message.id, reason);
-                    self.runtime.give_up(message, reason).await?;
+                    self.runtime.dead_letters().give_up(message, reason).await?;
                     Ok(false)
                 }
             },
             Coming::Timer(timer) | Coming::Schedule(timer) => {
-                let outcome = self.runtime.fire_timer(timer).await?;
+                let outcome = self.runtime.timers().fire(timer).await?;
                 Ok(matches!(outcome, TimerOutcome::Later))
             }
         }

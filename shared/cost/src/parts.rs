@@ -16,8 +16,8 @@ use dormouse_runtime::port::{
     TaskRequest, Work,
 };
 use dormouse_runtime::{Message, Timer, Wakes};
-use dormouse_store::blobs::Blobs;
-use dormouse_store::error::Cause;
+use dormouse_store::item::error::Cause;
+use dormouse_store::table::blobs::Blobs;
 
 use crate::charge::Units;
 use crate::tally::{Phase, Tally};

@@ -96,7 +96,7 @@ pub async fn run(account: &Account, start: Start, answers: &Answers) -> Result<R
             let incidents = account.incidents();
             let phases = account.take_phases();
             let (runtime, tenant) = (account.runtime(), account.tenant());
-            let head = runtime.instance_head(tenant, &id).await?;
+            let head = runtime.query().instance_head(tenant, &id).await?;
             account.take_phases();
             return Ok(Ran {
                 tally: Tally::sum(&phases),
@@ -124,7 +124,7 @@ async fn begin(account: &Account, start: Start) -> Result<String, CostError> {
             };
             let (runtime, tenant) = (account.runtime(), account.tenant());
             let bytes = size(&Value::Object(request.input.clone()));
-            let started = runtime.start(tenant, *request);
+            let started = runtime.instances().start(tenant, *request);
             match account.request("start", bytes, started).await? {
                 StartOutcome::Started(report) => Ok(report.instance.id.to_string()),
                 StartOutcome::AlreadyStarted(_)
@@ -178,21 +178,21 @@ async fn answer_one(
                     name,
                     ..EventRequest::default()
                 };
-                let published = runtime.publish_event(tenant, event);
+                let published = runtime.stimuli().publish_event(tenant, event);
                 account.request("event", bytes, published).await?;
             }
             Kind::Task { id, name } => {
                 asked.insert(name.clone());
                 let result = answer(answers, &name);
                 let bytes = size(&result);
-                let done = runtime.complete_task(tenant, &id, result);
+                let done = runtime.instances().complete_task(tenant, &id, result);
                 account.request("task", bytes, done).await?;
             }
             Kind::Link => {
                 let (instance, bookmark) = (wait.instance_id, wait.bookmark.id.to_string());
                 let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
                 account
-                    .request("link", 0, runtime.resume(tenant, request))
+                    .request("link", 0, runtime.instances().resume(tenant, request))
                     .await?;
             }
             // Its own end is what ends the wait.

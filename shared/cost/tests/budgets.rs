@@ -94,16 +94,22 @@ async fn publish(account: &Account, id: &str, activities: &[Value]) {
         "root": { "type": "Elsa.Sequence", "id": "root", "activities": activities },
     }));
     let (runtime, tenant) = (account.runtime(), account.tenant());
-    let saved = runtime.save_definition(tenant, definition.unwrap()).await;
+    let saved = runtime
+        .definitions()
+        .save(tenant, definition.unwrap())
+        .await;
     assert!(matches!(saved.unwrap(), SaveOutcome::Saved { .. }));
-    let published = runtime.publish_definition(tenant, id).await;
+    let published = runtime.definitions().publish(tenant, id).await;
     assert!(matches!(published.unwrap(), PublishOutcome::Published(_)));
 }
 
 /// Starts an instance; answers its id and its first open bookmark.
 async fn start(account: &Account) -> (String, String) {
     let request = StartRequest::new(DefinitionHandle::published("flow"));
-    let started = account.runtime().start(account.tenant(), request);
+    let started = account
+        .runtime()
+        .instances()
+        .start(account.tenant(), request);
     let StartOutcome::Started(report) = account.api(started).await.unwrap() else {
         panic!("not started");
     };
@@ -153,7 +159,10 @@ async fn a_start_that_waits_and_its_resume_by_a_link() {
     };
     check("start, waits for a task", &account, &waits);
     let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
-    let resumed = account.runtime().resume(account.tenant(), request);
+    let resumed = account
+        .runtime()
+        .instances()
+        .resume(account.tenant(), request);
     let resumed = account.api(resumed).await.unwrap();
     assert!(matches!(resumed, ResumeOutcome::Resumed(_)));
     let resumes = Budget {
@@ -185,7 +194,10 @@ async fn a_start_that_waits_for_an_event_and_the_event() {
         instance_id: Some(instance),
         ..EventRequest::default()
     };
-    let published = account.runtime().publish_event(account.tenant(), to_one);
+    let published = account
+        .runtime()
+        .stimuli()
+        .publish_event(account.tenant(), to_one);
     account.api(published).await.unwrap();
     account.settle().await.unwrap();
     let resumes = Budget {

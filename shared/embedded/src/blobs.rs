@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use dormouse_store::blobs::{BlobPlace, Blobs, ListBlobs};
-use dormouse_store::error::Cause;
+use dormouse_store::item::error::Cause;
+use dormouse_store::table::blobs::{BlobPlace, Blobs, ListBlobs};
 use sha2::{Digest, Sha256};
 
 /// Blobs in a folder.

@@ -58,7 +58,7 @@ impl NodeQueue {
         loop {
             tokio::select! {
                 changed = self.receiver.recv() => match changed {
-                    Some(changed) => runtime.invalidate(&changed),
+                    Some(changed) => runtime.graphs().invalidate(&changed),
                     None => return,
                 },
                 _ = stop.wait_for(|stop| *stop) => return,

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dormouse_runtime::Timer;
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::stimulus::timer::Timer as Row;
 
 /// Which timer: when it is due, whose it is, its id.
 pub(crate) type TimerKey = (i64, String, String);

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use dormouse_runtime::Timer;
 use dormouse_runtime::port::{PortError, Scheduler};
 use dormouse_store::Store;
+use dormouse_store::stimulus::timer::Timer as Row;
 use dormouse_store::table::Write;
-use dormouse_store::timer::Timer as Row;
 use tokio::sync::Notify;
 
 use crate::pace::Pace;
@@ -112,17 +112,17 @@ fn row(timer: &Timer) -> Result<Row, PortError> {
 #[async_trait]
 impl Scheduler for TableScheduler {
     async fn schedule(&self, timer: &Timer) -> Result<(), PortError> {
-        self.store.set_timer(&row(timer)?).await?;
+        self.store.timers().set_timer(&row(timer)?).await?;
         self.is_set(timer);
         Ok(())
     }
 
     fn schedule_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(self.store.timer_write(&row(timer)?)?))
+        Ok(Some(self.store.timers().timer_write(&row(timer)?)?))
     }
 
     fn forget_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(self.store.timer_clearing(&row(timer)?)?))
+        Ok(Some(self.store.timers().timer_clearing(&row(timer)?)?))
     }
 
     fn committed(&self, timer: &Timer) {
@@ -130,6 +130,6 @@ impl Scheduler for TableScheduler {
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
-        Ok(self.store.clear_timers(&[row(timer)?]).await?)
+        Ok(self.store.timers().clear_timers(&[row(timer)?]).await?)
     }
 }

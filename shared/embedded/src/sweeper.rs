@@ -40,7 +40,7 @@ pub async fn sweep(runtime: Runtime, table: Arc<EmbeddedTable>, stop: watch::Rec
 pub async fn watch_pause(nodes: Vec<Runtime>, every_ms: u64, stop: watch::Receiver<bool>) {
     loop {
         for node in &nodes {
-            if let Err(error) = node.look_at_pause().await {
+            if let Err(error) = node.pauses().look().await {
                 tracing::warn!(%error, "it could not be seen whether there is a pause; trying again");
             }
         }
@@ -63,7 +63,7 @@ pub async fn sweep_shared(runtime: Runtime, stop: watch::Receiver<bool>) {
 }
 
 async fn once(runtime: &Runtime) {
-    match runtime.sweep().await {
+    match runtime.operations().sweep().await {
         Ok(report) if report != dormouse_runtime::SweepReport::default() => {
             tracing::info!(?report, "swept");
         }

@@ -21,8 +21,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dormouse_store::limits::{TRANSACTION_BYTES_MAX, WRITES_MAX, check_changes, check_writes};
-use dormouse_store::scan::Scan;
+use dormouse_store::table::limits::{
+    TRANSACTION_BYTES_MAX, WRITES_MAX, check_changes, check_writes,
+};
+use dormouse_store::table::scan::Scan;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,

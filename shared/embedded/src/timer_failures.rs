@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use dormouse_runtime::message::Task;
 use dormouse_runtime::{Message, Runtime, RuntimeError, Timer};
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::stimulus::timer::Timer as Row;
 
 /// How often a timer that fails is tried before it becomes a dead letter.
 const ATTEMPTS_MAX: u32 = 10;
@@ -65,7 +65,7 @@ async fn dead_letter(runtime: &Runtime, row: &Row, reason: &str) -> Result<(), R
         Ok(timer) => {
             let task = Task::Fire { timer };
             let message = Message::new(row.id.clone(), row.tenant.clone(), task);
-            runtime.give_up(&message, reason).await?;
+            runtime.dead_letters().give_up(&message, reason).await?;
         }
         Err(_) => {
             let now = runtime.ports().clock.now().0;
@@ -76,9 +76,12 @@ async fn dead_letter(runtime: &Runtime, row: &Row, reason: &str) -> Result<(), R
                 attempts: 1,
                 letter: Letter::Message(row.body.clone()),
             };
-            store.put_dead_letter(&row.tenant, &letter).await?;
+            store.dead_letters().put(&row.tenant, &letter).await?;
         }
     }
-    store.clear_timers(std::slice::from_ref(row)).await?;
+    store
+        .timers()
+        .clear_timers(std::slice::from_ref(row))
+        .await?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_runtime::port::{Background, Clock};
 use dormouse_runtime::{Runtime, Timer, TimerOutcome};
 use dormouse_store::StoreError;
-use dormouse_store::timer::Timer as Row;
+use dormouse_store::stimulus::timer::Timer as Row;
 use tokio::sync::watch;
 
 use crate::scheduler::TableScheduler;
@@ -130,7 +130,7 @@ impl TimerDriver {
     /// [`StoreError`] if the timers could not be read.
     pub async fn look(&self, turn: &mut usize) -> Result<i64, StoreError> {
         let now = self.clock.now().0;
-        if self.nodes.iter().any(Runtime::is_paused) {
+        if self.nodes.iter().any(|node| node.pauses().is_paused()) {
             return Ok(now + PAUSED_MS);
         }
         let mut room = FIRING_MAX.saturating_sub(lock(&self.firing).len());
@@ -139,7 +139,7 @@ impl TimerDriver {
             due: BTreeMap::new(),
             timers: BTreeMap::new(),
         };
-        for shard in 0..self.scheduler.store().timer_shards() {
+        for shard in 0..self.scheduler.store().timers().timer_shards() {
             self.look_at(shard, now, &mut look).await?;
         }
         self.scheduler.pace().tidy(now);
@@ -170,7 +170,10 @@ impl TimerDriver {
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
             let store = self.scheduler.store();
-            let page = store.timers_due(shard, until, ROWS_A_PAGE, cursor).await?;
+            let page = store
+                .timers()
+                .timers_due(shard, until, ROWS_A_PAGE, cursor)
+                .await?;
             let firing = lock(&self.firing).clone();
             for row in page.timers {
                 if row.due_ms > look.next_ms {
@@ -278,7 +281,7 @@ async fn fire(
             }
         }
     }
-    let outcomes = runtime.fire_timers(&timers).await;
+    let outcomes = runtime.timers().fire_all(&timers).await;
     let mut moved = Vec::new();
     for ((row, timer), outcome) in readable.iter().zip(&timers).zip(outcomes) {
         match outcome {
@@ -304,7 +307,7 @@ async fn fire(
         }
     }
     if !moved.is_empty()
-        && let Err(error) = scheduler.store().clear_timers(&moved).await
+        && let Err(error) = scheduler.store().timers().clear_timers(&moved).await
     {
         tracing::debug!(%error, "timers that have fired stay in the table and fire for nothing");
     }
@@ -316,7 +319,11 @@ async fn later(runtime: &Runtime, scheduler: &TableScheduler, row: &Row, timer: 
     let now = runtime.ports().clock.now().0;
     let (least, most) = MOVED_MS;
     let after_ms = ((now - timer.due.0) / 2).clamp(least, most);
-    let moved = scheduler.store().move_timer(row, now + after_ms).await;
+    let moved = scheduler
+        .store()
+        .timers()
+        .move_timer(row, now + after_ms)
+        .await;
     if let Err(error) = &moved {
         tracing::warn!(id = row.id, %error, "a timer that cannot fire yet could not be moved");
     }

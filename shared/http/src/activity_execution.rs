@@ -62,7 +62,10 @@ impl One {
     async fn find(app: &App, id: &str) -> Result<Self, Refusal> {
         let missing = || Operating::NoSuchActivityExecution { id: id.to_owned() };
         let (instance, own) = id.rsplit_once('.').ok_or_else(missing)?;
-        let found = app.runtime().activity_executions(app.tenant(), instance);
+        let found = app
+            .runtime()
+            .query()
+            .activity_executions(app.tenant(), instance);
         let all = found.await?.ok_or_else(missing)?;
         let place = all.iter().position(|e| e.id == own).ok_or_else(missing)?;
         Ok(Self {
@@ -130,7 +133,11 @@ async fn report(
     Body(request): Body<ReportRequest>,
 ) -> Result<Json<Value>, Refusal> {
     let id = request.workflow_instance_id;
-    let found = app.runtime().activity_executions(app.tenant(), &id).await?;
+    let found = app
+        .runtime()
+        .query()
+        .activity_executions(app.tenant(), &id)
+        .await?;
     let all = found.ok_or(Refusal::NoSuchInstance { id })?;
     let mut by_node: BTreeMap<&str, Vec<&ActivityExecution>> = BTreeMap::new();
     for one in &all {
@@ -177,7 +184,11 @@ async fn all(app: &App, query: &Query) -> Result<(String, Vec<ActivityExecution>
         .text("workflowinstanceid")
         .unwrap_or_default()
         .to_owned();
-    let found = app.runtime().activity_executions(app.tenant(), &id).await?;
+    let found = app
+        .runtime()
+        .query()
+        .activity_executions(app.tenant(), &id)
+        .await?;
     let found = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     Ok((id, found))
 }
@@ -192,7 +203,10 @@ fn matches(execution: &ActivityExecution, query: &Query) -> bool {
 
 /// The records of all executions of an instance; none if there is no such instance.
 pub(crate) async fn records(app: &App, instance: &str) -> Result<Vec<Value>, Refusal> {
-    let found = app.runtime().activity_executions(app.tenant(), instance);
+    let found = app
+        .runtime()
+        .query()
+        .activity_executions(app.tenant(), instance);
     let all = found.await?.unwrap_or_default();
     Ok(all.iter().map(|e| record(instance, e, &all)).collect())
 }

@@ -53,11 +53,11 @@ async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<V
         (None, None) => return Err(Refusal::bad_parameter("workflowDefinitionHandle", "")),
     };
     let runtime = app.runtime();
-    let found = runtime.definition(app.tenant(), &handle).await?;
+    let found = runtime.query().definition(app.tenant(), &handle).await?;
     let unknown = || Refusal::bad_parameter("workflowDefinitionHandle", "one that there is not");
     let definition = found.ok_or_else(unknown)?.definition;
     let wanted = request.activity_handle;
-    let places = runtime.places(app.tenant(), &definition).await?;
+    let places = runtime.graphs().places(app.tenant(), &definition).await?;
     let place = places.iter().filter(|place| place.host.is_none());
     let place = place.into_iter().find(|place| {
         Some(&place.node_id) == wanted.activity_node_id.as_ref()
@@ -70,7 +70,11 @@ async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<V
     let root = definition::activity_at(&definition, &place.path).ok_or_else(unknown)?;
     raw.insert("root".into(), root);
     let alone = Definition::from_value(raw.into())?;
-    let executions = runtime.rehearse(app.tenant(), alone).await?;
+    let executions = runtime
+        .definitions()
+        .query()
+        .rehearse(app.tenant(), alone)
+        .await?;
     // The first one is the workflow itself.
     let Some(own) = executions.into_iter().nth(1) else {
         return Err(unknown());

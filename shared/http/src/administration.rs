@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Router<App> {
 
 /// `GET /admin/workflow-runtime/status`: as the table says it now.
 async fn status(State(app): State<App>) -> Result<Answer<Value>, Refusal> {
-    let pause = app.runtime().look_at_pause().await?;
+    let pause = app.runtime().pauses().look().await?;
     Ok(told(&app, pause.as_ref()))
 }
 
@@ -54,14 +54,14 @@ async fn pause(
         return Err(Refusal::bad_parameter("reason", &told));
     }
     let by = &app.principal().name;
-    let pause = app.runtime().begin_pause(by, reason).await?;
+    let pause = app.runtime().pauses().begin(by, reason).await?;
     Ok(told(&app, pause.as_ref()))
 }
 
 /// `POST /admin/workflow-runtime/resume`: also where there is no pause.
 async fn resume(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
     of_the_deployment(&app)?;
-    app.runtime().end_pause().await?;
+    app.runtime().pauses().end().await?;
     Ok(told(&app, None))
 }
 

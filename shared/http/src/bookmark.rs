@@ -47,6 +47,10 @@ async fn resume(
     let id = request.workflow_instance_id;
     let input = request.input.unwrap_or_default();
     let resume = ResumeRequest::bookmark(&id, request.bookmark_id, input);
-    let outcome = app.runtime().resume(app.tenant(), resume).await?;
+    let outcome = app
+        .runtime()
+        .instances()
+        .resume(app.tenant(), resume)
+        .await?;
     Ok(instance::resumed(id, outcome)?.into_response())
 }

@@ -34,11 +34,13 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal>
     let cursor = query.text("cursor").map(str::to_owned);
     let page = app
         .runtime()
-        .dead_letters(app.tenant(), limit, cursor)
+        .dead_letters()
+        .list(app.tenant(), limit, cursor)
         .await?;
     let runtime = app.runtime();
     let total = runtime
-        .count_dead_letters(app.tenant(), COUNT_BOUND)
+        .dead_letters()
+        .count(app.tenant(), COUNT_BOUND)
         .await?;
     let items: Vec<Value> = page.letters.iter().map(model).collect();
     Ok(Json(
@@ -47,7 +49,7 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal>
 }
 
 async fn one(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().dead_letter(app.tenant(), &id).await?;
+    let found = app.runtime().dead_letters().get(app.tenant(), &id).await?;
     let letter = found.ok_or(Operating::NoSuchDeadLetter { id })?;
     Ok(Json(model(&letter)))
 }
@@ -61,7 +63,8 @@ async fn replay(
     let may_repeat = query.read::<bool>("mayrepeat")?.unwrap_or(false);
     let runtime = app.runtime();
     match runtime
-        .replay_dead_letter(app.tenant(), &id, may_repeat)
+        .dead_letters()
+        .replay(app.tenant(), &id, may_repeat)
         .await?
     {
         Replay::Done => Ok(Json(json!({ "replayed": true, "queueItemId": id }))),
@@ -71,7 +74,12 @@ async fn replay(
 }
 
 async fn delete(Scoped(app): Scoped, Path(id): Path<String>) -> Result<StatusCode, Refusal> {
-    if app.runtime().delete_dead_letter(app.tenant(), &id).await? {
+    if app
+        .runtime()
+        .dead_letters()
+        .delete(app.tenant(), &id)
+        .await?
+    {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Operating::NoSuchDeadLetter { id }.into())

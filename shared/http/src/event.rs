@@ -76,13 +76,17 @@ async fn trigger(
         correlation_id: request.correlation_id,
         instance_id: request.workflow_instance_id,
         activity_instance_id: request.activity_instance_id,
-        kept_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
+        queued_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
         waits: request.workflow_execution_mode == Mode::Synchronous,
     };
-    let outcome = app.runtime().publish_event(app.tenant(), event).await?;
+    let outcome = app
+        .runtime()
+        .stimuli()
+        .publish_event(app.tenant(), event)
+        .await?;
     let delivered = outcome
         .delivered
-        .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.kept }));
+        .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.queued }));
     Ok(Answer(
         json!({ "eventId": outcome.event_id, "delivered": delivered }),
     ))

@@ -54,7 +54,7 @@ pub(crate) async fn recorded(
     record: AuditRecord,
     response: Response,
 ) -> Response {
-    match app.runtime().audit(&who.tenant, record).await {
+    match app.runtime().operations().audit(&who.tenant, record).await {
         Ok(()) => response,
         Err(error) => {
             tracing::error!(cause = %error, "what was done could not be recorded");

@@ -41,6 +41,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Value>, Refusal> {
     }
     let runtime: &Runtime = app.runtime();
     runtime
+        .query()
         .definition(app.tenant(), &DefinitionHandle::latest("health"))
         .await?;
     Ok(Json(

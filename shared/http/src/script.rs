@@ -48,7 +48,11 @@ pub(crate) fn routes() -> Router<App> {
 
 async fn types(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Response, Refusal> {
     let handle = DefinitionHandle::latest(&id);
-    let view = app.runtime().definition(app.tenant(), &handle).await?;
+    let view = app
+        .runtime()
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
     let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
     let kind = [(header::CONTENT_TYPE, "application/x-typescript")];
     Ok((kind, declarations(&view.definition)).into_response())

@@ -35,6 +35,7 @@ async fn complete(
 ) -> Result<Response, Refusal> {
     let outcome = app
         .runtime()
+        .instances()
         .complete_task(app.tenant(), &id, request.result)
         .await?;
     if matches!(outcome, ResumeOutcome::NotFound) {

@@ -43,7 +43,7 @@ struct WebhookRequest {
 
 /// `GET /webhooks`
 async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
-    let found = app.runtime().webhooks(app.tenant()).await?;
+    let found = app.runtime().webhooks().list(app.tenant()).await?;
     let items: Vec<Value> = found.iter().map(|w| model(w).into()).collect();
     let count = items.len();
     Ok(Answer(json!({ "items": items, "totalCount": count })))
@@ -68,7 +68,7 @@ async fn create(
             "`correlationPointer` is a JSON pointer such as `/data/orderId`",
         ));
     }
-    let made = app.runtime().make_webhook(app.tenant(), event, pointer);
+    let made = app.runtime().webhooks().make(app.tenant(), event, pointer);
     let made = made.await?;
     let mut body = model(&made);
     body.insert("secret".to_owned(), made.secret.into());
@@ -77,7 +77,7 @@ async fn create(
 
 /// `DELETE /webhooks/{id}`
 async fn remove(Scoped(app): Scoped, Path(id): Path<String>) -> Result<StatusCode, Refusal> {
-    match app.runtime().delete_webhook(app.tenant(), &id).await? {
+    match app.runtime().webhooks().delete(app.tenant(), &id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Refusal::NoSuchWebhook { id }),
     }
@@ -114,7 +114,7 @@ async fn receive(
     };
     let has_id = !signed.id.is_empty() && signed.id.len() <= NAME_BYTES_MAX;
     let taken = match has_id {
-        true => app.runtime().receive_webhook(&id, signed, &body).await?,
+        true => app.runtime().webhooks().receive(&id, signed, &body).await?,
         false => None,
     };
     match taken {

@@ -152,7 +152,7 @@ impl Function {
     /// [`RuntimeError`]: the table did not answer.
     pub(crate) async fn allow_links(&self) -> Result<(), RuntimeError> {
         if let Some(url) = &self.public_url {
-            let allow = || self.unbounded.allow_event_links(url);
+            let allow = || self.unbounded.links().allow_event_links(url);
             self.links_allowed.get_or_try_init(allow).await?;
         }
         Ok(())
@@ -161,7 +161,7 @@ impl Function {
     /// Looks whether there is a pause, if the last look is a few seconds old: one read of the table. If the table does
     /// not answer, what was seen before counts on: the work that follows meets the same table, and tells of it better.
     pub(crate) async fn look_at_pause(&self) {
-        if let Err(error) = self.unbounded.look_at_pause_now_and_then().await {
+        if let Err(error) = self.unbounded.pauses().look_now_and_then().await {
             tracing::warn!(%error, "it could not be seen whether there is a pause");
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dormouse_aws::large_message::LargeMessages;
-use dormouse_aws::queue_message::{Fate, QueueMessage};
+use dormouse_aws::queue_message::{Disposition, QueueMessage};
 use dormouse_aws::sqs_queue::{NOT_BEFORE, SqsQueue};
 use dormouse_runtime::Runtime;
 use futures_util::future::join_all;
@@ -90,7 +90,7 @@ impl SqsRecord {
     async fn handle(&self, runtime: &Runtime, queues: [&SqsQueue; 2]) -> Option<SqsFailure> {
         let [resume, _] = queues;
         let message = self.message(resume.large());
-        let Fate::Again { after_s } = message.handle(runtime).await else {
+        let Disposition::Again { after_s } = message.handle(runtime).await else {
             return None;
         };
         // Without this it comes back when the queue's visibility timeout is over, which is long.
@@ -147,7 +147,7 @@ pub async fn handle_messages(
         not_before_ms: None,
     };
     match alone.handle(runtime).await {
-        Fate::Delete => Ok(Value::Null),
-        Fate::Again { .. } => Err("the message could not be handled yet".into()),
+        Disposition::Delete => Ok(Value::Null),
+        Disposition::Again { .. } => Err("the message could not be handled yet".into()),
     }
 }

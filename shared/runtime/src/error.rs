@@ -7,7 +7,24 @@ use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::instance::DecodeError;
 use dormouse_store::StoreError;
 
-use crate::port::{ComputeError, PortError};
+/// Why a port could not do its work. Nothing is known of what it did; the call may be repeated.
+pub type PortError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The queue is full. Nothing was done; try again later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too much work is queued; try again later")]
+pub struct Saturated;
+
+/// Reason why work has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ComputeError {
+    /// The queue is full. Nothing was done.
+    #[error(transparent)]
+    Saturated(#[from] Saturated),
+    /// The work panicked, or the process stops. It may have been done in part.
+    #[error("the work ended without a result")]
+    Lost,
+}
 
 /// Why a use case was not done.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::web::Request;
 
-use super::{Addressee, DELIVERIES_MAX, Host, Letter, Task, no_such_workflow};
+use super::{DELIVERIES_MAX, Host, Letter, Recipient, Task, no_such_workflow};
 
 impl Host {
     /// Carries out effects, and those that follow from them, until none is left and no kept event is waited for.
@@ -51,7 +51,7 @@ impl Host {
                 instance,
                 payload,
             } => {
-                let to = Addressee {
+                let to = Recipient {
                     correlation_id,
                     instance,
                 };
@@ -125,13 +125,13 @@ impl Host {
         self.send(
             event::EVENT,
             &event::hashed(name),
-            &Addressee::default(),
+            &Recipient::default(),
             &input,
         );
     }
 
     /// Sends a stimulus to all triggers and bookmarks that listen for it.
-    pub fn send(&mut self, name: &str, hashed: &Value, to: &Addressee, input: &Map<String, Value>) {
+    pub fn send(&mut self, name: &str, hashed: &Value, to: &Recipient, input: &Map<String, Value>) {
         let hash = stimulus_hash(name, hashed);
         let environment = Environment::new(self.now, &self.expressions);
         let triggered = match to.instance {
@@ -170,7 +170,7 @@ impl Host {
             .into_iter()
             .next();
         let waiting = self
-            .waiting(&hash, &Addressee::default())
+            .waiting(&hash, &Recipient::default())
             .into_iter()
             .next();
         let answering = match (trigger, waiting) {
@@ -193,7 +193,7 @@ impl Host {
         answering
     }
 
-    fn waiting(&self, hash: &str, to: &Addressee) -> Vec<(InstanceId, BookmarkId)> {
+    fn waiting(&self, hash: &str, to: &Recipient) -> Vec<(InstanceId, BookmarkId)> {
         let all = self.instances.iter().map(super::Kept::instance);
         all.filter(|i| to.is(i))
             .flat_map(|i| i.bookmarks.into_iter().map(move |b| (i.id.clone(), b)))

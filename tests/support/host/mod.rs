@@ -69,14 +69,14 @@ pub struct Task {
 
 /// Whom a stimulus is for.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Addressee {
+pub struct Recipient {
     /// Only instances with this correlation id.
     pub correlation_id: Option<String>,
     /// Only this instance.
     pub instance: Option<InstanceId>,
 }
 
-impl Addressee {
+impl Recipient {
     fn is(&self, instance: &Instance) -> bool {
         self.instance.as_ref().is_none_or(|id| *id == instance.id)
             && (self.correlation_id.is_none() || self.correlation_id == instance.correlation_id)
@@ -87,7 +87,7 @@ impl Addressee {
 #[derive(Debug, Clone)]
 struct Letter {
     hash: String,
-    to: Addressee,
+    to: Recipient,
     input: Map<String, Value>,
 }
 

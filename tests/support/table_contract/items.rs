@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the name of a promise is its sentence")]
 
 use anyhow::{Result, ensure};
-use dormouse_store::limits::{ITEM_BYTES_MAX, KEY_BYTES_MAX};
+use dormouse_store::table::limits::{ITEM_BYTES_MAX, KEY_BYTES_MAX};
 use dormouse_store::table::{Condition, Durability, Item, Key, Write};
 
 use super::scope::{Scope, b, ensure_invalid, ensure_too_large, n, s, set, to};

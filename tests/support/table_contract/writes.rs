@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the name of a promise is its sentence")]
 
 use anyhow::{Result, ensure};
-use dormouse_store::limits::WRITES_MAX;
+use dormouse_store::table::limits::WRITES_MAX;
 use dormouse_store::table::{Condition, Item, Write};
 
 use super::scope::{Scope, add, b, ensure_invalid, ensure_too_large, equals, n, to};

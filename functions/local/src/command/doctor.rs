@@ -9,7 +9,7 @@ use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_runtime::{ExaminationReport, Examined, Found, Runtime, RuntimeConfig};
 use dormouse_store::Store;
-use dormouse_store::examine::Kind;
+use dormouse_store::operation::examine::Kind;
 use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -54,7 +54,7 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
         has_timers: !has_schedules,
         repairs: args.fix,
     };
-    let report = runtime.examine(examined).await;
+    let report = runtime.operations().examine(examined).await;
     background.idle().await;
     Ok(tell(
         &report.map_err(|e| Failure::runtime(&e))?,

@@ -46,7 +46,7 @@ pub(crate) async fn key(args: &KeyArgs, screen: &Screen) -> Result<Exit, Failure
         None => Tenant::default(),
     };
     let key = if args.permissions.is_empty() {
-        runtime.make_admin_key(&tenant, &args.name).await
+        runtime.accounts().make_admin_key(&tenant, &args.name).await
     } else {
         let identity = Identity::new(runtime, Authentication::none());
         let by = Principal {

@@ -138,7 +138,7 @@ async fn go(
     let stop = stop_signal().map_err(Failure::system)?;
     let first = publish(&node, &tenant, files, (args.strict, screen)).await?;
     request.definition = DefinitionHandle::published(first);
-    let started = node.start(&tenant, request).await;
+    let started = node.instances().start(&tenant, request).await;
     let id = match started.map_err(|e| Failure::runtime(&e))? {
         StartOutcome::Started(report) => report.instance.id,
         StartOutcome::NotAllowed { holder } => {
@@ -167,7 +167,7 @@ pub(super) async fn publish(
     let mut first = None;
     for file in files {
         let name = file.shown();
-        let saved = node.save_definition(tenant, file.definition).await;
+        let saved = node.definitions().save(tenant, file.definition).await;
         match saved.map_err(|e| Failure::runtime(&e))? {
             SaveOutcome::Saved { definition, .. } => {
                 first.get_or_insert_with(|| definition.definition_id.clone());
@@ -184,7 +184,7 @@ pub(super) async fn publish(
         let mut refused = Vec::new();
         let mut reasons = Vec::new();
         for (name, id) in left {
-            let published = node.publish_definition(tenant, &id).await;
+            let published = node.definitions().publish(tenant, &id).await;
             match published.map_err(|e| Failure::runtime(&e))? {
                 PublishOutcome::Published(publication) => {
                     for note in &publication.problems {
@@ -243,7 +243,7 @@ async fn follow(
 }
 
 async fn load(node: &Runtime, id: &InstanceId) -> Result<InstanceDetail, Failure> {
-    let found = node.instance(&Tenant::default(), id.as_str()).await;
+    let found = node.query().instance(&Tenant::default(), id.as_str()).await;
     found
         .map_err(|e| Failure::runtime(&e))?
         .ok_or_else(|| Failure::new(Exit::NotFound, "noSuchInstance", "the instance is gone"))
@@ -262,7 +262,10 @@ async fn goes_on(node: &Runtime, root: &InstanceDetail) -> Result<bool, Failure>
     }
     let mut children = root.instance.child_ids();
     while let Some(child) = children.pop() {
-        let found = node.instance(&Tenant::default(), child.as_str()).await;
+        let found = node
+            .query()
+            .instance(&Tenant::default(), child.as_str())
+            .await;
         let Some(detail) = found.map_err(|e| Failure::runtime(&e))? else {
             continue;
         };

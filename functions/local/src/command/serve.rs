@@ -214,7 +214,7 @@ async fn serve_until_asked(
     let nodes: Vec<Runtime> = apps.iter().map(|app| app.runtime().clone()).collect();
     tokio::spawn(async move {
         tokio::time::sleep(SCRIPTS_END).await;
-        nodes.iter().for_each(Runtime::end_scripts);
+        nodes.iter().for_each(|node| node.pauses().end_scripts());
     });
     let rest = tokio::time::timeout(Duration::from_secs(REQUESTS_S), serving);
     if rest.await.is_err() {
@@ -233,7 +233,7 @@ async fn allow_event_links(
     let own = own.map(|address| format!("http://{address}"));
     if let Some(url) = args.public_url.clone().or(own) {
         for node in host.nodes() {
-            let allowed = node.allow_event_links(&url).await;
+            let allowed = node.links().allow_event_links(&url).await;
             allowed.map_err(|e| Failure::runtime(&e))?;
         }
     }

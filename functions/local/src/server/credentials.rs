@@ -90,13 +90,25 @@ pub(crate) async fn prepare(
     if authentication.api_keys {
         let path = key::path(data);
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        if !node.is_api_key(kept.trim()).await.map_err(failed)? {
-            let made = node.make_admin_key(&tenant, "command line").await;
+        if !node
+            .accounts()
+            .is_api_key(kept.trim())
+            .await
+            .map_err(failed)?
+        {
+            let made = node
+                .accounts()
+                .make_admin_key(&tenant, "command line")
+                .await;
             write(&path, &made.map_err(failed)?.text())?;
         }
     }
     match authentication.users {
-        true => node.make_first_user(&tenant).await.map_err(failed),
+        true => node
+            .accounts()
+            .make_first_user(&tenant)
+            .await
+            .map_err(failed),
         false => Ok(None),
     }
 }

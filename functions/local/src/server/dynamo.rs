@@ -8,8 +8,8 @@ use dormouse_aws::s3_blobs::S3Blobs;
 use dormouse_embedded::TableScheduler;
 use dormouse_runtime::port::Clock;
 use dormouse_store::Store;
-use dormouse_store::blobs::ListBlobs;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::table::blobs::ListBlobs;
 
 use super::remote::AwsRemote;
 use super::storage::Storage;

@@ -7,7 +7,7 @@ use dormouse_embedded::{EmbeddedTable, FileBlobs, Options, TableScheduler};
 use dormouse_runtime::TableError;
 use dormouse_runtime::port::Clock;
 use dormouse_store::Store;
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 
 use super::storage::Storage;
 use crate::exit::Exit;

@@ -179,7 +179,7 @@ async fn heed_pauses(
     stop: &watch::Receiver<bool>,
 ) -> Result<(), Failure> {
     for node in nodes {
-        let seen = node.look_at_pause().await;
+        let seen = node.pauses().look().await;
         seen.map_err(|error| Failure::runtime(&error))?;
     }
     let every_ms = match is_embedded {

@@ -7,8 +7,8 @@ use dormouse_embedded::{EmbeddedTable, SystemClock, TableScheduler};
 use dormouse_runtime::Runtime;
 use dormouse_runtime::port::{Clock, Ports};
 use dormouse_store::Store;
-use dormouse_store::blobs::ListBlobs;
-use dormouse_store::scan::Scan;
+use dormouse_store::table::blobs::ListBlobs;
+use dormouse_store::table::scan::Scan;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 

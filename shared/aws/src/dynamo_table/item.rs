@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
-use dormouse_store::limits::KEY_NAMES;
+use dormouse_store::table::limits::KEY_NAMES;
 use dormouse_store::table::{Attributes, Item, Key, TableError, Value};
 
 /// The attribute that is the partition.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dormouse_store::Cursor;
-use dormouse_store::scan::Scan;
+use dormouse_store::table::scan::Scan;
 use dormouse_store::table::{Index, Key, Page, TableError};
 
 use super::DynamoTable;

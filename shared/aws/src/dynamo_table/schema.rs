@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
     ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
 };
-use dormouse_store::limits::KEY_NAMES;
+use dormouse_store::table::limits::KEY_NAMES;
 use dormouse_store::table::{Index, TableError};
 
 use super::DynamoTable;

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
     TransactWriteItem, Update,
 };
-use dormouse_store::limits::TRANSACTION_BYTES_MAX;
+use dormouse_store::table::limits::TRANSACTION_BYTES_MAX;
 use dormouse_store::table::{Change, Condition, Item, TableError, Write, Written};
 
 use super::DynamoTable;

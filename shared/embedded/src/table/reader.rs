@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use dormouse_store::Cursor;
-use dormouse_store::limits::PAGE_BYTES_MAX;
+use dormouse_store::table::limits::PAGE_BYTES_MAX;
 use dormouse_store::table::{Attributes, Index, Item, Key, Page, Query, TableError, Value};
 use rusqlite::{Connection, params_from_iter};
 

@@ -71,7 +71,11 @@ impl Filter {
         }
         if let Some(id) = one("definitionVersionIds", self.definition_version_ids)? {
             let handle = DefinitionHandle::Version { id };
-            let version = app.runtime().definition(app.tenant(), &handle).await?;
+            let version = app
+                .runtime()
+                .query()
+                .definition(app.tenant(), &handle)
+                .await?;
             let ids = &mut filter.definition_ids;
             match version {
                 Some(view) if ids.is_empty() || ids.contains(&view.definition_id) => {

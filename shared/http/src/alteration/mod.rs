@@ -42,7 +42,10 @@ async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Val
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
     for id in ids {
-        let outcome = app.runtime().alter(app.tenant(), &id, changes.clone());
+        let outcome = app
+            .runtime()
+            .instances()
+            .alter(app.tenant(), &id, changes.clone());
         results.push(result(&id, outcome.await)?);
     }
     Ok(Answer(json!({ "results": results })))
@@ -89,6 +92,7 @@ async fn dry_run(
         let limit = app.config().page_items_max;
         let page = app
             .runtime()
+            .operations()
             .select(app.tenant(), &selection, limit, cursor);
         let page = page.await?;
         found.extend(page.ids);
@@ -121,7 +125,10 @@ async fn retry(Scoped(app): Scoped, Json(request): Json<Retry>) -> Result<Answer
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
     for id in ids {
-        let outcome = app.runtime().retry(app.tenant(), &id, activities.clone());
+        let outcome = app
+            .runtime()
+            .instances()
+            .retry(app.tenant(), &id, activities.clone());
         results.push(result(&id, outcome.await)?);
     }
     Ok(Answer(json!({ "results": results })))

@@ -44,6 +44,7 @@ pub(super) async fn submit(
     let id = submit.id.filter(|id| !id.is_empty());
     match app
         .runtime()
+        .operations()
         .submit_plan(app.tenant(), id.clone(), &request)
         .await?
     {
@@ -65,7 +66,11 @@ pub(super) async fn one(
     let limit = query.read::<usize>("pagesize")?.unwrap_or(JOBS_MAX);
     let limit = limit.clamp(1, JOBS_MAX);
     let behind = query.text("cursor");
-    let found = app.runtime().plan(app.tenant(), &id, behind, limit).await?;
+    let found = app
+        .runtime()
+        .operations()
+        .plan(app.tenant(), &id, behind, limit)
+        .await?;
     let Some(found) = found else {
         return Err(Operating::NoSuchPlan { id }.into());
     };

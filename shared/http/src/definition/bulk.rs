@@ -58,7 +58,7 @@ async fn delete(
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
-        deleted += usize::from(app.runtime().delete_definition(app.tenant(), id).await?);
+        deleted += usize::from(app.runtime().definitions().delete(app.tenant(), id).await?);
     }
     Ok(Answer(json!({ "deleted": deleted })))
 }
@@ -71,11 +71,16 @@ async fn delete_versions(
     let mut deleted = 0;
     for id in bounded(app.config().page_items_max, &request.ids)? {
         let handle = DefinitionHandle::version(id);
-        let Some(view) = runtime.definition(app.tenant(), &handle).await? else {
+        let Some(view) = runtime.query().definition(app.tenant(), &handle).await? else {
             continue;
         };
         let (id, version) = (&view.definition_id, view.version);
-        deleted += usize::from(runtime.delete_version(app.tenant(), id, version).await?);
+        deleted += usize::from(
+            runtime
+                .definitions()
+                .delete_version(app.tenant(), id, version)
+                .await?,
+        );
     }
     Ok(Answer(json!({ "deleted": deleted })))
 }
@@ -87,7 +92,12 @@ async fn publish(
     let (mut published, mut already, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     let (mut skipped, mut failed, mut consumers) = (Vec::new(), Vec::new(), Vec::new());
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
-        match app.runtime().publish_definition(app.tenant(), id).await? {
+        match app
+            .runtime()
+            .definitions()
+            .publish(app.tenant(), id)
+            .await?
+        {
             PublishOutcome::Published(done) => {
                 consumers.extend(done.consumers_updated);
                 let list = if done.was_published {
@@ -119,7 +129,12 @@ async fn retract(
 ) -> Result<Answer<Value>, Refusal> {
     let (mut retracted, mut not_published, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
-        match app.runtime().retract_definition(app.tenant(), id).await? {
+        match app
+            .runtime()
+            .definitions()
+            .retract(app.tenant(), id)
+            .await?
+        {
             RetractOutcome::Retracted(_) => retracted.push(id),
             RetractOutcome::NotPublished => not_published.push(id),
             RetractOutcome::NotFound => missing.push(id),
@@ -139,7 +154,12 @@ async fn export(Scoped(app): Scoped, Json(request): Json<Versions>) -> Result<Re
     let mut views = Vec::new();
     for id in bounded(EXPORTED_MAX, &request.ids)? {
         let handle = DefinitionHandle::version(id);
-        views.extend(app.runtime().definition(app.tenant(), &handle).await?);
+        views.extend(
+            app.runtime()
+                .query()
+                .definition(app.tenant(), &handle)
+                .await?,
+        );
     }
     zip_of(&views)
 }

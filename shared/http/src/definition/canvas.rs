@@ -23,7 +23,11 @@ pub(super) async fn complete(
     let Some(root) = json.get_mut("root") else {
         return Ok(());
     };
-    let places = app.runtime().places(app.tenant(), definition).await?;
+    let places = app
+        .runtime()
+        .graphs()
+        .places(app.tenant(), definition)
+        .await?;
     let own: Vec<&Place> = places.iter().filter(|place| place.host.is_none()).collect();
     complete_root(app, &own, root).await
 }

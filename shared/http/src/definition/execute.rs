@@ -95,7 +95,11 @@ async fn execute(
     }
     let mut request = request.start(id.clone(), headers);
     request.has_http_request = true;
-    let outcome = app.runtime().start(app.tenant(), request).await?;
+    let outcome = app
+        .runtime()
+        .instances()
+        .start(app.tenant(), request)
+        .await?;
     start::executed(app, id, outcome).await
 }
 
@@ -107,7 +111,12 @@ pub(super) async fn dispatch(
     Json(request): Json<ExecuteRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let request = request.start(id.clone(), &headers);
-    match app.runtime().dispatch(app.tenant(), request).await? {
+    match app
+        .runtime()
+        .instances()
+        .dispatch(app.tenant(), request)
+        .await?
+    {
         DispatchOutcome::Accepted { instance_id } => {
             Ok(Answer(json!({ "workflowInstanceId": instance_id })))
         }
@@ -139,7 +148,12 @@ pub(super) async fn bulk_dispatch(
         // Each is a start of its own, also when the whole is asked for again under its key.
         one.idempotency_key = one.idempotency_key.map(|key| format!("{key}/{place}"));
         one.instance_id = None;
-        match app.runtime().dispatch(app.tenant(), one).await? {
+        match app
+            .runtime()
+            .instances()
+            .dispatch(app.tenant(), one)
+            .await?
+        {
             DispatchOutcome::Accepted { instance_id } => ids.push(instance_id),
             DispatchOutcome::NotFound => return Err(Refusal::NoSuchDefinition { id }),
         }

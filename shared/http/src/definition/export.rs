@@ -26,10 +26,15 @@ pub(super) async fn export(
         return Ok(attachment("application/json", &file, text.into_bytes()));
     }
     let mut views = vec![view];
-    let consumers = app.runtime().consumers(app.tenant(), &id).await?;
+    let consumers = app.runtime().query().consumers(app.tenant(), &id).await?;
     for consumer in consumers.unwrap_or_default() {
         let handle = DefinitionHandle::latest(consumer);
-        views.extend(app.runtime().definition(app.tenant(), &handle).await?);
+        views.extend(
+            app.runtime()
+                .query()
+                .definition(app.tenant(), &handle)
+                .await?,
+        );
     }
     zip_of(&views)
 }

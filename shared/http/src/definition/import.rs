@@ -98,7 +98,8 @@ async fn take(app: &App, definition: Definition) -> Imported {
     };
     match app
         .runtime()
-        .import_definition(app.tenant(), definition)
+        .definitions()
+        .import(app.tenant(), definition)
         .await?
     {
         SaveOutcome::Saved { definition, .. } => {

@@ -31,6 +31,7 @@ pub(super) async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value
 pub(super) async fn count(Scoped(app): Scoped) -> Result<Json<Value>, Refusal> {
     let found = app
         .runtime()
+        .query()
         .definitions(app.tenant(), VersionOptions::Latest)
         .await?;
     Ok(Json(json!({ "count": found.len() })))
@@ -66,7 +67,12 @@ async fn matches(app: &App, query: &Query) -> Result<Vec<DefinitionSummary>, Ref
     let mut found = match (version, definition_ids.as_slice()) {
         // Every version of some definitions: Studio's version history.
         (VersionOptions::AllVersions, [_, ..]) => every_version(app, &definition_ids).await?,
-        _ => app.runtime().definitions(app.tenant(), version).await?,
+        _ => {
+            app.runtime()
+                .query()
+                .definitions(app.tenant(), version)
+                .await?
+        }
     };
     found.retain(|s| {
         let has = |text: Option<&String>| {
@@ -85,7 +91,11 @@ async fn matches(app: &App, query: &Query) -> Result<Vec<DefinitionSummary>, Ref
 async fn every_version(app: &App, ids: &[String]) -> Result<Vec<DefinitionSummary>, Refusal> {
     let mut found = Vec::new();
     for id in ids {
-        let versions = app.runtime().definition_versions(app.tenant(), id).await?;
+        let versions = app
+            .runtime()
+            .query()
+            .definition_versions(app.tenant(), id)
+            .await?;
         found.extend(versions.iter().map(summary_of));
     }
     Ok(found)
@@ -95,7 +105,11 @@ async fn by_version_ids(app: &App, ids: &[String]) -> Result<Vec<DefinitionSumma
     let mut found = Vec::new();
     for id in ids.iter().take(app.config().page_items_max) {
         let handle = DefinitionHandle::version(id);
-        let view = app.runtime().definition(app.tenant(), &handle).await?;
+        let view = app
+            .runtime()
+            .query()
+            .definition(app.tenant(), &handle)
+            .await?;
         found.extend(view.as_ref().map(summary_of));
     }
     Ok(found)

@@ -14,7 +14,12 @@ use crate::scoped::Scoped;
 /// Publishes the latest version and answers as Elsa does.
 pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> {
     let id = id.to_owned();
-    match app.runtime().publish_definition(app.tenant(), &id).await? {
+    match app
+        .runtime()
+        .definitions()
+        .publish(app.tenant(), &id)
+        .await?
+    {
         PublishOutcome::Published(done) => {
             let consumers = done.consumers_updated.len();
             let (view, problems) = (&done.definition, &done.problems);
@@ -40,7 +45,12 @@ pub(super) async fn retract(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    match app.runtime().retract_definition(app.tenant(), &id).await? {
+    match app
+        .runtime()
+        .definitions()
+        .retract(app.tenant(), &id)
+        .await?
+    {
         RetractOutcome::Retracted(view) => Ok(Json(model::definition(&app, &view).await?)),
         RetractOutcome::NotPublished => Err(Refusal::DefinitionNotPublished { id }),
         RetractOutcome::NotFound => Err(Refusal::NoSuchDefinition { id }),
@@ -54,7 +64,8 @@ pub(super) async fn revert(
 ) -> Result<StatusCode, Refusal> {
     match app
         .runtime()
-        .revert_definition(app.tenant(), &id, version)
+        .definitions()
+        .revert(app.tenant(), &id, version)
         .await?
     {
         Some(SaveOutcome::Saved { .. }) => Ok(StatusCode::CREATED),
@@ -73,6 +84,10 @@ pub(super) async fn update_references(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let affected = app.runtime().update_references(app.tenant(), &id).await?;
+    let affected = app
+        .runtime()
+        .definitions()
+        .update_references(app.tenant(), &id)
+        .await?;
     Ok(Json(json!({ "affectedWorkflows": affected })))
 }

@@ -23,7 +23,11 @@ pub(super) async fn find(app: &App, id: &str, query: &Query) -> Result<Definitio
         id: id.to_owned(),
         version,
     };
-    let view = app.runtime().definition(app.tenant(), &handle).await?;
+    let view = app
+        .runtime()
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
     view.ok_or_else(|| Refusal::NoSuchDefinition { id: id.to_owned() })
 }
 
@@ -43,7 +47,11 @@ pub(super) async fn by_id(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let handle = DefinitionHandle::version(&id);
-    let view = app.runtime().definition(app.tenant(), &handle).await?;
+    let view = app
+        .runtime()
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
     let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
     Ok(Json(model::definition(&app, &view).await?))
 }
@@ -53,7 +61,11 @@ pub(super) async fn many_by_id(Scoped(app): Scoped, query: Query) -> Result<Json
     let mut items = Vec::new();
     for id in query.all("ids").iter().take(app.config().page_items_max) {
         let handle = DefinitionHandle::version(id);
-        let view = app.runtime().definition(app.tenant(), &handle).await?;
+        let view = app
+            .runtime()
+            .query()
+            .definition(app.tenant(), &handle)
+            .await?;
         if let Some(view) = view {
             items.push(model::definition(&app, &view).await?);
         }
@@ -67,7 +79,11 @@ pub(super) async fn versions(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let versions = app.runtime().definition_versions(app.tenant(), &id).await?;
+    let versions = app
+        .runtime()
+        .query()
+        .definition_versions(app.tenant(), &id)
+        .await?;
     if versions.is_empty() {
         return Err(Refusal::NoSuchDefinition { id });
     }
@@ -83,7 +99,7 @@ pub(super) async fn consumers(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().consumers(app.tenant(), &id).await?;
+    let found = app.runtime().query().consumers(app.tenant(), &id).await?;
     let found = found.ok_or(Refusal::NoSuchDefinition { id })?;
     Ok(Json(json!({ "consumingWorkflowDefinitionIds": found })))
 }

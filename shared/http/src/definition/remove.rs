@@ -12,7 +12,12 @@ pub(super) async fn definition(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    if app.runtime().delete_definition(app.tenant(), &id).await? {
+    if app
+        .runtime()
+        .definitions()
+        .delete(app.tenant(), &id)
+        .await?
+    {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Refusal::NoSuchDefinition { id })
@@ -26,6 +31,7 @@ pub(super) async fn version(
 ) -> Result<StatusCode, Refusal> {
     if app
         .runtime()
+        .definitions()
         .delete_version(app.tenant(), &id, version)
         .await?
     {
@@ -43,11 +49,16 @@ pub(super) async fn version_by_id(
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     let handle = DefinitionHandle::version(&id);
-    let found = app.runtime().definition(app.tenant(), &handle).await?;
+    let found = app
+        .runtime()
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
     let view = found.ok_or_else(|| Refusal::NoSuchDefinition { id: id.clone() })?;
     let (definition_id, version) = (&view.definition_id, view.version);
     if app
         .runtime()
+        .definitions()
         .delete_version(app.tenant(), definition_id, version)
         .await?
     {

@@ -36,10 +36,15 @@ pub(super) async fn save(
     };
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
-    let problems = app.runtime().validate(app.tenant(), &definition).await?;
+    let problems = app
+        .runtime()
+        .definitions()
+        .validate(app.tenant(), &definition)
+        .await?;
     let id = definition.definition_id.clone().unwrap_or_default();
     let saved = app
         .runtime()
+        .definitions()
         .save_edit(app.tenant(), definition, edit)
         .await?;
     match saved {
@@ -51,6 +56,7 @@ pub(super) async fn save(
         SaveOutcome::Saved { definition, .. } => {
             let found = app
                 .runtime()
+                .query()
                 .consumers(app.tenant(), &definition.definition_id)
                 .await?;
             let consumers = found.map_or(0, |list| list.len());

@@ -32,9 +32,17 @@ struct Layout {
 impl Layout {
     async fn find(app: &App, version_id: String) -> Result<Self, Refusal> {
         let handle = DefinitionHandle::version(&version_id);
-        let view: Option<DefinitionView> = app.runtime().definition(app.tenant(), &handle).await?;
+        let view: Option<DefinitionView> = app
+            .runtime()
+            .query()
+            .definition(app.tenant(), &handle)
+            .await?;
         let view = view.ok_or(Refusal::NoSuchDefinition { id: version_id })?;
-        let places = app.runtime().places(app.tenant(), &view.definition).await?;
+        let places = app
+            .runtime()
+            .graphs()
+            .places(app.tenant(), &view.definition)
+            .await?;
         let mut model = model::definition(app, &view).await?;
         let root = model.get_mut("root").map(Value::take);
         Ok(Self {

@@ -16,7 +16,11 @@ pub(super) async fn validate(
     Body(bytes): Body,
 ) -> Result<Answer<Value>, Refusal> {
     let definition = Definition::from_json(&bytes)?;
-    let problems = app.runtime().validate(app.tenant(), &definition).await?;
+    let problems = app
+        .runtime()
+        .definitions()
+        .validate(app.tenant(), &definition)
+        .await?;
     let is_valid = !problems.iter().any(|p| p.is_error);
     Ok(Answer(json!({ "isValid": is_valid, "problems": problems })))
 }
@@ -30,6 +34,7 @@ pub(super) async fn is_name_unique(
     let own = query.text("definitionid");
     let all = app
         .runtime()
+        .query()
         .definitions(app.tenant(), VersionOptions::Latest)
         .await?;
     let is_taken = all.iter().any(|s| {

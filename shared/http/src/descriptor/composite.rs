@@ -21,6 +21,7 @@ impl Composites {
     pub(crate) async fn read(app: &App) -> Result<Self, Refusal> {
         let runtime = app.runtime();
         let listed = runtime
+            .query()
             .definitions(app.tenant(), VersionOptions::AllVersions)
             .await?;
         let mut ids: Vec<String> = listed
@@ -31,7 +32,10 @@ impl Composites {
         ids.dedup();
         let mut found = Vec::new();
         for id in ids {
-            let mut versions = runtime.definition_versions(app.tenant(), &id).await?;
+            let mut versions = runtime
+                .query()
+                .definition_versions(app.tenant(), &id)
+                .await?;
             versions.retain(|v| v.definition.options.usable_as_activity);
             versions.reverse();
             found.extend(versions);

@@ -26,7 +26,7 @@ pub(super) struct ApplicationRequest {
 
 /// `GET /identity/applications`
 pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
-    let found = app.runtime().applications(app.tenant()).await?;
+    let found = app.runtime().accounts().applications(app.tenant()).await?;
     let items: Vec<Value> = found.iter().map(|a| model(a).into()).collect();
     let count = items.len();
     Ok(Answer(json!({ "items": items, "totalCount": count })))

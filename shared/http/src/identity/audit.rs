@@ -18,6 +18,7 @@ pub(super) async fn list(Scoped(app): Scoped, query: Query) -> Result<Answer<Val
     let cursor = query.text("cursor").map(str::to_owned);
     let page = app
         .runtime()
+        .operations()
         .audit_records(app.tenant(), month, limit, cursor);
     let page = page.await?;
     let items = page.records.iter().map(|record| {

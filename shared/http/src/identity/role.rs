@@ -41,7 +41,7 @@ impl RoleRequest {
 
 /// `GET /identity/roles`
 pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
-    let roles = app.runtime().roles(app.tenant()).await?;
+    let roles = app.runtime().accounts().roles(app.tenant()).await?;
     let items: Vec<Value> = roles.iter().map(model).collect();
     let count = items.len();
     Ok(Answer(json!({ "items": items, "totalCount": count })))

@@ -65,7 +65,11 @@ async fn record(app: &App, client: &ClientAddress, tokens: Option<&Tokens>) -> R
         address: client.text(),
         ..AuditRecord::default()
     };
-    Ok(app.runtime().audit(&who.tenant, record).await?)
+    Ok(app
+        .runtime()
+        .operations()
+        .audit(&who.tenant, record)
+        .await?)
 }
 
 /// `POST /identity/refresh-token`, with the refresh token as the bearer.

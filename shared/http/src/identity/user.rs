@@ -22,7 +22,7 @@ pub(super) struct UserRequest {
 
 /// `GET /identity/users`
 pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
-    let users = app.runtime().users(app.tenant()).await?;
+    let users = app.runtime().accounts().users(app.tenant()).await?;
     let items: Vec<Value> = users
         .iter()
         .map(|user| json!({ "id": user.name, "name": user.name, "roles": user.roles }))

@@ -50,7 +50,10 @@ impl Which {
         };
         loop {
             let runtime = app.runtime();
-            let page = runtime.instances(app.tenant(), &filter, &paging).await?;
+            let page = runtime
+                .query()
+                .instances(app.tenant(), &filter, &paging)
+                .await?;
             let version = self.definition_version_id.as_ref();
             let of_version = page.instances.into_iter().filter(|found| {
                 version.is_none_or(|id| *id == found.summary.definition_version_id)
@@ -71,7 +74,7 @@ pub(super) async fn cancel(
 ) -> Result<Answer<Value>, Refusal> {
     let mut cancelled = 0;
     for id in request.ids(&app, &["Running"]).await? {
-        match app.runtime().cancel(app.tenant(), &id).await {
+        match app.runtime().instances().cancel(app.tenant(), &id).await {
             Ok(ResumeOutcome::Resumed(_)) => cancelled += 1,
             Ok(
                 ResumeOutcome::Ended(_)
@@ -96,7 +99,7 @@ pub(super) async fn delete(
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in request.ids(&app, &[]).await? {
-        match app.runtime().delete_instance(app.tenant(), &id).await? {
+        match app.runtime().instances().delete(app.tenant(), &id).await? {
             DeleteOutcome::Deleted => deleted += 1,
             DeleteOutcome::Already | DeleteOutcome::NotFound => {}
         }

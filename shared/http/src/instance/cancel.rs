@@ -14,7 +14,7 @@ pub(super) async fn cancel(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    match app.runtime().cancel(app.tenant(), &id).await? {
+    match app.runtime().instances().cancel(app.tenant(), &id).await? {
         ResumeOutcome::Resumed(_)
         | ResumeOutcome::Ended(_)
         | ResumeOutcome::BookmarkGone(_)
@@ -30,7 +30,7 @@ pub(super) async fn delete(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    match app.runtime().delete_instance(app.tenant(), &id).await? {
+    match app.runtime().instances().delete(app.tenant(), &id).await? {
         DeleteOutcome::Deleted => Ok(StatusCode::NO_CONTENT),
         DeleteOutcome::Already | DeleteOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
     }

@@ -115,12 +115,12 @@ async fn exported(
     // What is exported can be imported: an answer is no larger than a request may be.
     let limit = app.config().body_bytes_max;
     let too_large = || Operating::ExportTooLarge { limit };
-    let mut whole = match runtime.export_instance(app.tenant(), id, limit).await? {
+    let mut whole = match runtime.instances().export(app.tenant(), id, limit).await? {
         Exported::File(whole) => whole,
         Exported::TooLarge => return Err(too_large().into()),
         Exported::NotFound => return Ok(None),
     };
-    let Some(found) = runtime.instance(app.tenant(), id).await? else {
+    let Some(found) = runtime.query().instance(app.tenant(), id).await? else {
         return Ok(None);
     };
     redact(&mut whole, &found.graph);
@@ -136,7 +136,10 @@ async fn exported(
         file.insert("ActivityExecutionRecords".into(), records.into());
     }
     if request.include_workflow_execution_log {
-        let journal = runtime.journal(app.tenant(), id, 0, usize::MAX).await?;
+        let journal = runtime
+            .query()
+            .journal(app.tenant(), id, 0, usize::MAX)
+            .await?;
         let instance = InstanceId::from(id);
         let lines = journal.unwrap_or_default().lines;
         let records: Vec<Value> = lines

@@ -198,7 +198,11 @@ pub(super) async fn import(
         instances.push((name, instance));
     }
     for (name, instance) in &instances {
-        let against = app.runtime().check_import(app.tenant(), instance).await?;
+        let against = app
+            .runtime()
+            .instances()
+            .check_import(app.tenant(), instance)
+            .await?;
         if let Some(refusal) = against.and_then(|outcome| refused(name, instance, outcome)) {
             return Err(refusal);
         }
@@ -206,7 +210,8 @@ pub(super) async fn import(
     for (name, instance) in &instances {
         let outcome = app
             .runtime()
-            .import_instance(app.tenant(), instance)
+            .instances()
+            .import(app.tenant(), instance)
             .await?;
         if let Some(refusal) = refused(name, instance, outcome) {
             return Err(refusal);

@@ -81,7 +81,10 @@ pub(super) async fn last_of_activity(
     Scoped(app): Scoped,
     Path((id, activity)): Path<(String, String)>,
 ) -> Result<Answer<Value>, Refusal> {
-    let found = app.runtime().journal(app.tenant(), &id, 0, usize::MAX);
+    let found = app
+        .runtime()
+        .query()
+        .journal(app.tenant(), &id, 0, usize::MAX);
     let found = found.await?;
     let lines = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     let mut of_activity = lines.lines.iter().rev();
@@ -109,12 +112,16 @@ async fn journal(
     // Without a filter the place in the list is the line's number. With one, lines are counted from the start.
     let (lines, total) = if filter.takes_all() {
         let found = runtime
+            .query()
             .journal(app.tenant(), &id, skip as u64, take)
             .await?;
         let found = found.ok_or_else(no_instance)?;
         (found.lines, found.total)
     } else {
-        let found = runtime.journal(app.tenant(), &id, 0, usize::MAX).await?;
+        let found = runtime
+            .query()
+            .journal(app.tenant(), &id, 0, usize::MAX)
+            .await?;
         let mut lines = found.ok_or_else(no_instance)?.lines;
         lines.retain(|line| filter.takes(line));
         let total = lines.len() as u64;

@@ -130,10 +130,12 @@ async fn list(app: &App, request: ListRequest) -> Result<Response, Refusal> {
     let filter = filter(request)?;
     let found = app
         .runtime()
+        .query()
         .instances(app.tenant(), &filter, &paging)
         .await?;
     let total = app
         .runtime()
+        .query()
         .count_instances(app.tenant(), &filter, COUNT_BOUND)
         .await?;
     let items: Vec<Value> = found

@@ -14,7 +14,7 @@ pub(super) async fn instance(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().instance(app.tenant(), &id).await?;
+    let found = app.runtime().query().instance(app.tenant(), &id).await?;
     let detail = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     let mut out = model::summary(&id, &detail.head.summary);
     let state = model::state(&detail.instance, &detail.graph);
@@ -27,7 +27,11 @@ pub(super) async fn execution_state(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let found = app.runtime().instance_head(app.tenant(), &id).await?;
+    let found = app
+        .runtime()
+        .query()
+        .instance_head(app.tenant(), &id)
+        .await?;
     let summary = found.ok_or(Refusal::NoSuchInstance { id })?.summary;
     Ok(Json(json!({
         "status": summary.status,

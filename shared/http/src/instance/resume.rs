@@ -39,13 +39,17 @@ pub(super) async fn resume(
     };
     let input = request.input.unwrap_or_default();
     let request = ResumeRequest::bookmark(&id, bookmark, input);
-    let outcome = app.runtime().resume(app.tenant(), request).await?;
+    let outcome = app
+        .runtime()
+        .instances()
+        .resume(app.tenant(), request)
+        .await?;
     answer(id, outcome)
 }
 
 /// The bookmark that a person can mean without naming it: the only one, calls of the server's own aside.
 async fn only_bookmark(app: &App, id: &str) -> Result<String, Refusal> {
-    let found = app.runtime().instance(app.tenant(), id).await?;
+    let found = app.runtime().query().instance(app.tenant(), id).await?;
     let instance = found
         .ok_or_else(|| Refusal::NoSuchInstance { id: id.to_owned() })?
         .instance;

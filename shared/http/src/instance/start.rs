@@ -53,7 +53,11 @@ pub(super) async fn start(
     request.name = new.name;
     request.trigger_activity_id = new.trigger_activity_id;
     request.input = new.input.unwrap_or_default();
-    let outcome = app.runtime().start(app.tenant(), request).await?;
+    let outcome = app
+        .runtime()
+        .instances()
+        .start(app.tenant(), request)
+        .await?;
     match begun(id, outcome)? {
         Begun::Now(report) => {
             let body = started(&report.instance, &report.graph, &report.lines);
@@ -134,6 +138,7 @@ pub(crate) async fn executed(
         Ok(Begun::Before(head)) => {
             let found = app
                 .runtime()
+                .query()
                 .instance(app.tenant(), &head.instance_id)
                 .await?;
             let id = head.instance_id;

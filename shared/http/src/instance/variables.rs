@@ -50,7 +50,10 @@ pub(super) async fn set(
         id: v.id,
         value: v.value,
     });
-    let outcome = app.runtime().alter(app.tenant(), &id, changes.collect());
+    let outcome = app
+        .runtime()
+        .instances()
+        .alter(app.tenant(), &id, changes.collect());
     match outcome.await? {
         AlterOutcome::Altered(_) => answer(&app, id).await,
         // Only a retry opens an instance again, and only a migration goes elsewhere.
@@ -69,7 +72,7 @@ pub(super) async fn set(
 }
 
 async fn answer(app: &App, id: String) -> Result<Answer<Value>, Refusal> {
-    let found = app.runtime().variables(app.tenant(), &id).await?;
+    let found = app.runtime().query().variables(app.tenant(), &id).await?;
     let found = found.ok_or(Refusal::NoSuchInstance { id })?;
     let mut items: Vec<Value> = found
         .iter()

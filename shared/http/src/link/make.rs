@@ -37,7 +37,7 @@ pub(super) async fn make(
         expires_in_ms: request.expires_in_ms,
         form: request.form,
     };
-    match app.runtime().make_link(app.tenant(), request).await? {
+    match app.runtime().links().make(app.tenant(), request).await? {
         LinkMade::Made { secret, expires } => {
             let base = public_url(&app, uri.authority().map(|a| a.as_str()), &headers);
             let url = format!("{base}{BASE}/{}", secret.text());

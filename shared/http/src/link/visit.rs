@@ -45,8 +45,8 @@ impl Token {
         values: &Map<String, Value>,
     ) -> Result<LinkAnswered, RuntimeError> {
         match self {
-            Self::Bookmark(secret) => app.runtime().answer_link(secret, outcome, values).await,
-            Self::Event(text) => app.runtime().follow_event_link(text).await,
+            Self::Bookmark(secret) => app.runtime().links().answer(secret, outcome, values).await,
+            Self::Event(text) => app.runtime().links().follow_event_link(text).await,
         }
     }
 }
@@ -98,11 +98,11 @@ async fn find(app: &App, client: &ClientAddress, text: &str) -> Result<(Token, L
     }
     let found = match Secret::parse(text) {
         Some(secret) => {
-            let link = app.runtime().link(&secret).await?;
+            let link = app.runtime().links().link(&secret).await?;
             link.map(|link| (Token::Bookmark(secret), link))
         }
         None => {
-            let link = app.runtime().event_link(text).await?;
+            let link = app.runtime().links().event_link(text).await?;
             link.map(|link| (Token::Event(text.to_owned()), link))
         }
     };
@@ -139,7 +139,7 @@ async fn record(
         ..AuditRecord::default()
     };
     let tenant: Tenant = tenant.unwrap_or_default();
-    if let Err(error) = app.runtime().audit(&tenant, record).await {
+    if let Err(error) = app.runtime().operations().audit(&tenant, record).await {
         tracing::error!(cause = %error, "an attempt at a resume link was not recorded");
     }
 }

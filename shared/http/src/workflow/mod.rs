@@ -99,7 +99,7 @@ async fn find(app: &App, mut request: WorkflowRequest) -> Result<Listeners, Refu
     let literal = normal_path(&request.path);
     let mut waiting = look(app, &literal, &request.method).await?;
     if waiting.is_empty() {
-        let routes = app.runtime().routes(app.tenant()).await?;
+        let routes = app.runtime().query().routes(app.tenant()).await?;
         let templates = routes
             .iter()
             .filter(|route| route.method == request.method)
@@ -129,7 +129,9 @@ impl Found {
 
 async fn look(app: &App, template: &str, method: &str) -> Result<Found, Refusal> {
     let hash = stimulus_hash(HTTP_ENDPOINT, &hashed(template, method));
-    Ok(Found(app.runtime().waiting(app.tenant(), &hash).await?))
+    Ok(Found(
+        app.runtime().query().waiting(app.tenant(), &hash).await?,
+    ))
 }
 
 async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
@@ -164,7 +166,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         start.correlation_id = request.correlation_id.clone();
         start.input = request.input();
         start.has_http_request = true;
-        let outcome = app.runtime().start(app.tenant(), start).await?;
+        let outcome = app.runtime().instances().start(app.tenant(), start).await?;
         return started(app, trigger.definition_id, outcome, request);
     }
     if waiting.bookmarks.len() > 1 {
@@ -186,7 +188,11 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     let mut resume = ResumeRequest::bookmark(&id, bookmark.bookmark_id, request.input());
     resume.stamp = Some(bookmark.stamp);
     resume.has_http_request = true;
-    let outcome = app.runtime().resume(app.tenant(), resume).await?;
+    let outcome = app
+        .runtime()
+        .instances()
+        .resume(app.tenant(), resume)
+        .await?;
     let report = crate::instance::resume_report(id, outcome)?;
     Ok(Ran::Answered(answer::of(Arc::unwrap_or_clone(report))))
 }

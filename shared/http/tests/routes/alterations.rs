@@ -304,7 +304,11 @@ async fn a_dry_run_names_all_up_to_its_bound_and_says_when_there_are_more() {
         for _ in 0..count {
             let request = StartRequest::new(DefinitionHandle::published("many"));
             let runtime = server.app.runtime();
-            runtime.start(&Tenant::default(), request).await.unwrap();
+            runtime
+                .instances()
+                .start(&Tenant::default(), request)
+                .await
+                .unwrap();
         }
     };
     let dry = async || {

@@ -30,8 +30,20 @@ async fn with_token(server: &Server, token: &Value, method: &str, path: &str) ->
 async fn first(server: &Server) -> (String, String) {
     let tenant = Tenant::default();
     let runtime = server.app.runtime();
-    let first = runtime.make_first_user(&tenant).await.unwrap().unwrap();
-    assert!(runtime.make_first_user(&tenant).await.unwrap().is_none());
+    let first = runtime
+        .accounts()
+        .make_first_user(&tenant)
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(
+        runtime
+            .accounts()
+            .make_first_user(&tenant)
+            .await
+            .unwrap()
+            .is_none()
+    );
     (first.user, first.password)
 }
 

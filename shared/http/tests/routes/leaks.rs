@@ -9,7 +9,7 @@ use dormouse_http::HttpConfig;
 use dormouse_runtime::identity::Authentication;
 use dormouse_runtime::port::{Happened, Observer};
 use dormouse_store::MemoryTable;
-use dormouse_store::scan::Scan;
+use dormouse_store::table::scan::Scan;
 use serde_json::{Value, json};
 
 use crate::access::{ask, key};

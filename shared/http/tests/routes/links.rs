@@ -311,6 +311,7 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
     server
         .app
         .runtime()
+        .links()
         .allow_event_links("https://flows.example/")
         .await
         .unwrap();

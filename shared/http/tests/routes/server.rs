@@ -13,7 +13,7 @@ use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::identity::Authentication;
 use dormouse_runtime::port::{Clock, HttpCaller, Observer, Ports};
 use dormouse_runtime::{Runtime, RuntimeConfig};
-use dormouse_store::config::StoreConfig;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};

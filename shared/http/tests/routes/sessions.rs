@@ -15,7 +15,7 @@ use crate::server::{Answered, Server};
 async fn signed_in() -> (Server, Value) {
     let server = server();
     let runtime = server.app.runtime();
-    let first = runtime.make_first_user(&Tenant::default()).await;
+    let first = runtime.accounts().make_first_user(&Tenant::default()).await;
     let first = first.unwrap().unwrap();
     let tokens = sign_in(&server, &first.user, &first.password).await;
     (server, tokens)
@@ -95,7 +95,11 @@ async fn a_user_cannot_be_called_what_looks_like_another() {
     let server = server();
     let all = key(&server, "default", &["*"]).await;
     let runtime = server.app.runtime();
-    runtime.make_first_user(&Tenant::default()).await.unwrap();
+    runtime
+        .accounts()
+        .make_first_user(&Tenant::default())
+        .await
+        .unwrap();
     for (name, status) in [("\u{430}dmin", 409), ("adm\u{456}n", 409), ("Ada", 200)] {
         let user = json!({ "name": name });
         let made = ask(&server, Some(&all), "POST", "/identity/users", &user).await;
@@ -107,7 +111,7 @@ async fn a_user_cannot_be_called_what_looks_like_another() {
 async fn right_passwords_cost_no_attempts() {
     let server = server();
     let runtime = server.app.runtime();
-    let first = runtime.make_first_user(&Tenant::default()).await;
+    let first = runtime.accounts().make_first_user(&Tenant::default()).await;
     let first = first.unwrap().unwrap();
     for _ in 0..12 {
         let tokens = sign_in(&server, &first.user, &first.password).await;

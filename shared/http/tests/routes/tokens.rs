@@ -241,7 +241,12 @@ async fn forged_tokens_of_our_own_kind_do_not_count() {
     let issuer = Issuer::new();
     let server = server(&issuer, false);
     let tenant = Tenant::default();
-    let first = server.app.runtime().make_first_user(&tenant).await;
+    let first = server
+        .app
+        .runtime()
+        .accounts()
+        .make_first_user(&tenant)
+        .await;
     let first = first.unwrap().unwrap();
     let login = json!({ "username": first.user, "password": first.password });
     let tokens = server.post("/identity/login", &login).await.ok(200);

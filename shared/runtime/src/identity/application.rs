@@ -2,11 +2,11 @@
 
 use dormouse_identity::{ApiKey, Permissions};
 use dormouse_store::Tenant;
-use dormouse_store::application::Application;
+use dormouse_store::identity::application::Application;
 
 use super::{Identity, Principal};
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::identity::Accounts;
 
 /// What an application is to be.
 #[derive(Debug, Clone, Default)]
@@ -32,19 +32,19 @@ pub enum ApplicationMade {
     NotYours,
 }
 
-impl Runtime {
+impl Accounts<'_> {
     /// All applications of a tenant.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn applications(&self, tenant: &Tenant) -> Result<Vec<Application>, RuntimeError> {
-        Ok(self.store().applications(tenant).await?)
+    pub async fn applications(self, tenant: &Tenant) -> Result<Vec<Application>, RuntimeError> {
+        Ok(self.store().identities().applications(tenant).await?)
     }
 
     /// Makes an application.
     pub(super) async fn new_application(
-        &self,
+        self,
         tenant: &Tenant,
         new: NewApplication,
     ) -> Result<(Application, ApiKey), RuntimeError> {
@@ -60,7 +60,10 @@ impl Runtime {
             created_ms: now.0,
             expires_ms: new.expires_in_ms.map(|ms| now.plus_ms(ms).0),
         };
-        self.store().put_application(tenant, &application).await?;
+        self.store()
+            .identities()
+            .put_application(tenant, &application)
+            .await?;
         Ok((application, key))
     }
 }
@@ -77,16 +80,31 @@ impl Identity {
         new: NewApplication,
     ) -> Result<ApplicationMade, RuntimeError> {
         for id in &new.roles {
-            if self.runtime.store().role(&by.tenant, id).await?.is_none() {
+            if self
+                .runtime
+                .store()
+                .identities()
+                .role(&by.tenant, id)
+                .await?
+                .is_none()
+            {
                 return Ok(ApplicationMade::NoSuchRole);
             }
         }
-        let mut permits = self.runtime.permissions_of(&by.tenant, &new.roles).await?;
+        let mut permits = self
+            .runtime
+            .accounts()
+            .permissions_of(&by.tenant, &new.roles)
+            .await?;
         permits.extend(new.permissions.iter().cloned());
         if !by.permissions.cover(&permits) {
             return Ok(ApplicationMade::NotYours);
         }
-        let (application, key) = self.runtime.new_application(&by.tenant, new).await?;
+        let (application, key) = self
+            .runtime
+            .accounts()
+            .new_application(&by.tenant, new)
+            .await?;
         Ok(ApplicationMade::Made(Box::new(application), key))
     }
 
@@ -96,18 +114,25 @@ impl Identity {
     ///
     /// [`RuntimeError`]
     pub async fn delete_application(&self, by: &Principal, id: &str) -> Result<bool, RuntimeError> {
-        let found = self.runtime.store().application(id).await?;
+        let found = self.runtime.store().identities().application(id).await?;
         let Some(found) = found.filter(|a| a.value.tenant == by.tenant.as_str()) else {
             return Ok(false);
         };
         let roles = &found.value.roles;
-        let mut permits: Permissions = self.runtime.permissions_of(&by.tenant, roles).await?;
+        let mut permits: Permissions = self
+            .runtime
+            .accounts()
+            .permissions_of(&by.tenant, roles)
+            .await?;
         permits.extend(found.value.permissions.iter().cloned());
         if !by.permissions.cover(&permits) {
             return Ok(false);
         }
         let store = self.runtime.store();
-        let is_done = store.delete_application(&by.tenant, &found).await?;
+        let is_done = store
+            .identities()
+            .delete_application(&by.tenant, &found)
+            .await?;
         self.forget();
         Ok(is_done)
     }

@@ -3,13 +3,13 @@
 use dormouse_identity::permission::EVERYTHING;
 use dormouse_identity::{ApiKey, Secret};
 use dormouse_store::Tenant;
-use dormouse_store::role::Role;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::role::Role;
+use dormouse_store::item::versioned::Versioned;
 
 use super::application::NewApplication;
 use super::user::UserChange;
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::identity::Accounts;
 
 /// The role that permits everything, and the first user's name.
 const ADMIN: &str = "admin";
@@ -23,15 +23,15 @@ pub struct FirstUse {
     pub password: String,
 }
 
-impl Runtime {
+impl Accounts<'_> {
     /// Makes the first user, with a password made up and the role `admin`, unless there are users. `None`: there
     /// are, or another node was first.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn make_first_user(&self, tenant: &Tenant) -> Result<Option<FirstUse>, RuntimeError> {
-        if !self.store().users(tenant).await?.is_empty() {
+    pub async fn make_first_user(self, tenant: &Tenant) -> Result<Option<FirstUse>, RuntimeError> {
+        if !self.store().identities().users(tenant).await?.is_empty() {
             return Ok(None);
         }
         self.make_admin_role(tenant).await?;
@@ -44,7 +44,7 @@ impl Runtime {
             return Ok(None);
         };
         let user = Versioned::new(user);
-        let is_first = self.store().put_user(tenant, &user).await?;
+        let is_first = self.store().identities().put_user(tenant, &user).await?;
         Ok(is_first.then(|| FirstUse {
             user: ADMIN.to_owned(),
             password,
@@ -56,11 +56,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn make_admin_key(
-        &self,
-        tenant: &Tenant,
-        name: &str,
-    ) -> Result<ApiKey, RuntimeError> {
+    pub async fn make_admin_key(self, tenant: &Tenant, name: &str) -> Result<ApiKey, RuntimeError> {
         self.make_admin_role(tenant).await?;
         let new = NewApplication {
             name: name.to_owned(),
@@ -76,23 +72,27 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn is_api_key(&self, text: &str) -> Result<bool, RuntimeError> {
+    pub async fn is_api_key(self, text: &str) -> Result<bool, RuntimeError> {
         let Some(key) = ApiKey::parse(text) else {
             return Ok(false);
         };
-        let found = self.store().application(&key.id).await?;
+        let found = self.store().identities().application(&key.id).await?;
         let is = |secret: &Secret, digest: &str| secret.is(digest);
         Ok(found.is_some_and(|a| is(&key.secret, &a.value.digest)))
     }
 
-    async fn make_admin_role(&self, tenant: &Tenant) -> Result<(), RuntimeError> {
+    async fn make_admin_role(self, tenant: &Tenant) -> Result<(), RuntimeError> {
         let role = Role {
             id: ADMIN.to_owned(),
             name: "Administrator".to_owned(),
             permissions: vec![EVERYTHING.to_owned()],
         };
         // There is one already: it stays as somebody made it.
-        let _is_new = self.store().put_role(tenant, &Versioned::new(role)).await?;
+        let _is_new = self
+            .store()
+            .identities()
+            .put_role(tenant, &Versioned::new(role))
+            .await?;
         Ok(())
     }
 }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use dormouse_identity::ApiKey;
 use dormouse_identity::jwt::Unverified;
 use dormouse_store::Tenant;
-pub use dormouse_store::application::Application;
-pub use dormouse_store::role::Role;
-pub use dormouse_store::user::User;
+pub use dormouse_store::identity::application::Application;
+pub use dormouse_store::identity::role::Role;
+pub use dormouse_store::identity::user::User;
 use futures_util::lock::Mutex;
 
 pub use application::{ApplicationMade, NewApplication};
@@ -32,9 +32,16 @@ pub use user::{UserChange, UserOutcome};
 use crate::error::RuntimeError;
 use crate::port::Compute;
 use crate::runtime::Runtime;
+use crate::runtime::handle::handle;
 use external::External;
 use recent::Recent;
 use signing::Signing;
+
+handle!(
+    /// Users, roles and applications as they are stored.
+    pub Accounts,
+    accounts
+);
 
 /// How long a user, a role or a key is believed to be as it was read, in ms: a change of another node is in force
 /// after this, one of this node at once.
@@ -195,13 +202,14 @@ impl Identity {
     }
 
     async fn read_key(&self, id: &str) -> Result<Option<KnownKey>, RuntimeError> {
-        let Some(found) = self.runtime.store().application(id).await? else {
+        let Some(found) = self.runtime.store().identities().application(id).await? else {
             return Ok(None);
         };
         let application = found.value;
         let tenant = Tenant::new(&application.tenant)?;
         let mut permissions = self
             .runtime
+            .accounts()
             .permissions_of(&tenant, &application.roles)
             .await?;
         permissions.extend(application.permissions);

@@ -2,12 +2,12 @@
 
 use dormouse_identity::Permissions;
 use dormouse_store::Tenant;
-use dormouse_store::role::Role;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::role::Role;
+use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal};
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::identity::Accounts;
 
 /// What became of a change of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,16 +24,16 @@ pub enum RoleOutcome {
     NotFound,
 }
 
-impl Runtime {
+impl Accounts<'_> {
     /// What some roles permit together. A role that is gone permits nothing.
     pub(crate) async fn permissions_of(
-        &self,
+        self,
         tenant: &Tenant,
         roles: &[String],
     ) -> Result<Permissions, RuntimeError> {
         let mut permissions = Permissions::default();
         for id in roles {
-            if let Some(role) = self.store().role(tenant, id).await? {
+            if let Some(role) = self.store().identities().role(tenant, id).await? {
                 permissions.extend(role.value.permissions);
             }
         }
@@ -45,8 +45,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn roles(&self, tenant: &Tenant) -> Result<Vec<Role>, RuntimeError> {
-        Ok(self.store().roles(tenant).await?)
+    pub async fn roles(self, tenant: &Tenant) -> Result<Vec<Role>, RuntimeError> {
+        Ok(self.store().identities().roles(tenant).await?)
     }
 }
 
@@ -64,7 +64,7 @@ impl Identity {
     ) -> Result<RoleOutcome, RuntimeError> {
         let wanted: Permissions = role.permissions.iter().cloned().collect();
         let store = self.runtime.store();
-        let found = store.role(&by.tenant, &role.id).await?;
+        let found = store.identities().role(&by.tenant, &role.id).await?;
         // Whoever could change a role that permits more than he may could take that away, or keep others from it.
         let before = found.as_ref().map(|f| f.value.permissions.clone());
         let before: Permissions = before.unwrap_or_default().into_iter().collect();
@@ -80,7 +80,7 @@ impl Identity {
             (None, false) => return Ok(RoleOutcome::NotFound),
             (Some(_), true) => return Ok(RoleOutcome::Taken),
         };
-        let is_done = store.put_role(&by.tenant, &next).await?;
+        let is_done = store.identities().put_role(&by.tenant, &next).await?;
         self.forget();
         Ok(match is_done {
             true => RoleOutcome::Done(next.value),
@@ -95,7 +95,7 @@ impl Identity {
     /// [`RuntimeError`]
     pub async fn delete_role(&self, by: &Principal, id: &str) -> Result<RoleOutcome, RuntimeError> {
         let store = self.runtime.store();
-        let Some(found) = store.role(&by.tenant, id).await? else {
+        let Some(found) = store.identities().role(&by.tenant, id).await? else {
             return Ok(RoleOutcome::NotFound);
         };
         let permits: Permissions = found.value.permissions.iter().cloned().collect();
@@ -105,7 +105,7 @@ impl Identity {
         if self.holders(&by.tenant, id).await? > 0 {
             return Ok(RoleOutcome::InUse);
         }
-        let is_done = store.delete_role(&by.tenant, &found).await?;
+        let is_done = store.identities().delete_role(&by.tenant, &found).await?;
         self.forget();
         Ok(match is_done {
             true => RoleOutcome::Done(found.value),
@@ -121,8 +121,8 @@ impl Identity {
     pub async fn holders(&self, tenant: &Tenant, role: &str) -> Result<usize, RuntimeError> {
         let store = self.runtime.store();
         let has = |roles: &[String]| roles.iter().any(|r| r == role);
-        let users = store.users(tenant).await?;
-        let applications = store.applications(tenant).await?;
+        let users = store.identities().users(tenant).await?;
+        let applications = store.identities().applications(tenant).await?;
         let users = users.iter().filter(|u| has(&u.roles)).count();
         Ok(users + applications.iter().filter(|a| has(&a.roles)).count())
     }

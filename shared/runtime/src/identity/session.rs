@@ -3,8 +3,8 @@
 use dormouse_identity::jwt::{self, Expected, Key, Unverified};
 use dormouse_identity::password;
 use dormouse_store::Tenant;
-use dormouse_store::session::Session;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::session::Session;
+use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value, json};
 
 use super::{Asking, Identity, Kind, KnownUser, Principal};
@@ -82,7 +82,7 @@ impl Identity {
         let name = super::user::folded(name);
         let found = match super::user::is_name(&name) {
             true => {
-                let found = self.runtime.store().user(tenant, &name).await;
+                let found = self.runtime.store().identities().user(tenant, &name).await;
                 found.map_err(RuntimeError::from)?
             }
             false => None,
@@ -117,7 +117,11 @@ impl Identity {
             renewed_ms: now.0,
             ends_ms: now.plus_ms(SESSION_S * 1_000).0,
         });
-        self.runtime.store().put_session(&session).await?;
+        self.runtime
+            .store()
+            .identities()
+            .put_session(&session)
+            .await?;
         self.tokens(known, &session.value).await
     }
 
@@ -148,7 +152,11 @@ impl Identity {
                 return self.tokens(&known, &session.value).await.map(Some);
             }
             if claims.number != session.value.number {
-                self.runtime.store().delete_session(&session).await?;
+                self.runtime
+                    .store()
+                    .identities()
+                    .delete_session(&session)
+                    .await?;
                 self.kept.sessions.forget();
                 let user = known.principal.name.as_str();
                 tracing::warn!(user, "a refresh token was used again; its session is ended");
@@ -156,7 +164,13 @@ impl Identity {
             }
             session.value.number += 1;
             session.value.renewed_ms = now;
-            if self.runtime.store().put_session(&session).await? {
+            if self
+                .runtime
+                .store()
+                .identities()
+                .put_session(&session)
+                .await?
+            {
                 return self.tokens(&known, &session.value).await.map(Some);
             }
         }
@@ -174,7 +188,13 @@ impl Identity {
             return Ok(false);
         };
         while let Some(session) = self.session(&id).await? {
-            if self.runtime.store().delete_session(&session).await? {
+            if self
+                .runtime
+                .store()
+                .identities()
+                .delete_session(&session)
+                .await?
+            {
                 break;
             }
         }
@@ -187,7 +207,7 @@ impl Identity {
         if id.is_empty() {
             return Ok(None);
         }
-        let found = self.runtime.store().session(id).await?;
+        let found = self.runtime.store().identities().session(id).await?;
         let now = self.runtime.now().0;
         Ok(found.filter(|session| session.value.ends_ms > now))
     }
@@ -269,11 +289,15 @@ impl Identity {
         tenant: &Tenant,
         name: &str,
     ) -> Result<Option<KnownUser>, RuntimeError> {
-        let Some(user) = self.runtime.store().user(tenant, name).await? else {
+        let Some(user) = self.runtime.store().identities().user(tenant, name).await? else {
             return Ok(None);
         };
         let user = user.value;
-        let permissions = self.runtime.permissions_of(tenant, &user.roles).await?;
+        let permissions = self
+            .runtime
+            .accounts()
+            .permissions_of(tenant, &user.roles)
+            .await?;
         Ok(Some(KnownUser {
             stamp: user.stamp,
             principal: Principal {

@@ -1,6 +1,6 @@
 //! The keys of this deployment's own tokens: kept in the table, a new one each month, known by their `kid`.
 
-use dormouse_store::signing_key::SigningKey;
+use dormouse_store::identity::signing_key::SigningKey;
 use futures_util::lock::Mutex;
 
 use crate::error::RuntimeError;
@@ -33,7 +33,7 @@ impl Known {
         let now = runtime.now().0;
         let is_fresh = |read_ms: i64| now.abs_diff(read_ms) < ASK_AGAIN_MS.unsigned_abs();
         if !self.read_ms.is_some_and(is_fresh) {
-            self.keys = runtime.store().signing_keys().await?;
+            self.keys = runtime.store().links().signing_keys().await?;
             self.read_ms = Some(now);
         }
         Ok(())
@@ -55,7 +55,10 @@ impl Signing {
         let secret = runtime.new_secret().bytes().to_vec();
         let key = SigningKey::new(now, runtime.ports().clock.random(), secret.into());
         let store = runtime.store();
-        store.put_signing_key(&key, now / 1_000 + KEPT_S).await?;
+        store
+            .links()
+            .put_signing_key(&key, now / 1_000 + KEPT_S)
+            .await?;
         known.keys.push(key.clone());
         Ok(key)
     }

@@ -3,13 +3,13 @@
 use dormouse_identity::user_name::skeleton;
 use dormouse_identity::{Permissions, password};
 use dormouse_store::Tenant;
-use dormouse_store::user::User;
-use dormouse_store::versioned::Versioned;
+use dormouse_store::identity::user::User;
+use dormouse_store::item::versioned::Versioned;
 
 use super::{Identity, Principal, SignInError};
 use crate::error::RuntimeError;
+use crate::identity::Accounts;
 use crate::port::{Share, compute};
-use crate::runtime::Runtime;
 
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 100;
@@ -57,19 +57,19 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.chars().all(plain)
 }
 
-impl Runtime {
+impl Accounts<'_> {
     /// All users of a tenant.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn users(&self, tenant: &Tenant) -> Result<Vec<User>, RuntimeError> {
-        Ok(self.store().users(tenant).await?)
+    pub async fn users(self, tenant: &Tenant) -> Result<Vec<User>, RuntimeError> {
+        Ok(self.store().identities().users(tenant).await?)
     }
 
     /// The user that a change makes of nobody or somebody, and the password if it was made up.
     pub(super) fn changed_user(
-        &self,
+        self,
         before: Option<&User>,
         change: UserChange,
     ) -> Option<(User, Option<String>)> {
@@ -116,6 +116,7 @@ impl Identity {
         }
         let store = self.runtime.store();
         let found = store
+            .identities()
             .user(&by.tenant, &change.name)
             .await
             .map_err(RuntimeError::from)?;
@@ -130,13 +131,18 @@ impl Identity {
         let before = found.as_ref().map_or(&[][..], |f| &f.value.roles);
         let after = change.roles.as_deref().unwrap_or_default();
         for roles in [before, after] {
-            let permits = self.runtime.permissions_of(&by.tenant, roles).await?;
+            let permits = self
+                .runtime
+                .accounts()
+                .permissions_of(&by.tenant, roles)
+                .await?;
             if !by.permissions.cover(&permits) {
                 return Ok(UserOutcome::NotYours);
             }
         }
         for id in after {
             if store
+                .identities()
                 .role(&by.tenant, id)
                 .await
                 .map_err(RuntimeError::from)?
@@ -147,7 +153,7 @@ impl Identity {
         }
         let before = found.as_ref().map(|f| f.value.clone());
         let runtime = self.runtime.clone();
-        let made = async move { runtime.changed_user(before.as_ref(), change) };
+        let made = async move { runtime.accounts().changed_user(before.as_ref(), change) };
         let turn = Share::new("known", by.name.as_str());
         let Some((user, made_up)) = compute(self.compute.as_ref(), turn, made).await? else {
             return Ok(UserOutcome::BadPassword);
@@ -157,6 +163,7 @@ impl Identity {
             version: found.map_or(0, |f| f.version),
         };
         let is_done = store
+            .identities()
             .put_user(&by.tenant, &next)
             .await
             .map_err(RuntimeError::from)?;
@@ -170,7 +177,7 @@ impl Identity {
     /// Whether there is a user whose name looks like this one.
     async fn looks_like_another(&self, by: &Principal, name: &str) -> Result<bool, RuntimeError> {
         let looks = skeleton(name);
-        let users = self.runtime.users(&by.tenant).await?;
+        let users = self.runtime.accounts().users(&by.tenant).await?;
         Ok(users.iter().any(|user| skeleton(&user.name) == looks))
     }
 
@@ -187,7 +194,7 @@ impl Identity {
         let name = folded(name);
         let store = self.runtime.store();
         let found = match is_name(&name) {
-            true => store.user(&by.tenant, &name).await?,
+            true => store.identities().user(&by.tenant, &name).await?,
             false => None,
         };
         let Some(found) = found else {
@@ -197,11 +204,15 @@ impl Identity {
             return Ok(UserOutcome::Yourself);
         }
         let roles = &found.value.roles;
-        let permits: Permissions = self.runtime.permissions_of(&by.tenant, roles).await?;
+        let permits: Permissions = self
+            .runtime
+            .accounts()
+            .permissions_of(&by.tenant, roles)
+            .await?;
         if !by.permissions.cover(&permits) {
             return Ok(UserOutcome::NotYours);
         }
-        let is_done = store.delete_user(&by.tenant, &found).await?;
+        let is_done = store.identities().delete_user(&by.tenant, &found).await?;
         self.forget();
         Ok(match is_done {
             true => UserOutcome::Done(found.value, None),

@@ -18,6 +18,6 @@ pub struct DefinitionChanged {
 /// Tells every node. A matter of speed only: a start checks the version anyway.
 #[async_trait]
 pub trait Broadcast: Send + Sync + 'static {
-    /// Tells every node, which then calls [`crate::Runtime::invalidate`]. This node need not be told.
+    /// Tells every node, which then calls [`crate::Graphs::invalidate`]. This node need not be told.
     async fn publish(&self, changed: &DefinitionChanged) -> Result<(), PortError>;
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::Work;
+use crate::error::{ComputeError, Saturated};
 
 /// Owner of a piece of work. Shares take turns: tenants first, then the definitions of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,22 +27,6 @@ impl Share {
             definition: definition.into(),
         }
     }
-}
-
-/// The queue is full. Nothing was done; try again later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too much work is queued; try again later")]
-pub struct Saturated;
-
-/// Reason why work has no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ComputeError {
-    /// The queue is full. Nothing was done.
-    #[error(transparent)]
-    Saturated(#[from] Saturated),
-    /// The work panicked, or the process stops. It may have been done in part.
-    #[error("the work ended without a result")]
-    Lost,
 }
 
 /// Runs work on a bounded number of threads of its own, in fair turns.

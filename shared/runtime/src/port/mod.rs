@@ -9,7 +9,6 @@ mod bus;
 mod clock;
 mod compute;
 mod http_caller;
-mod lifecycle_event;
 mod metrics;
 mod observer;
 mod queue;
@@ -17,20 +16,20 @@ mod scheduler;
 
 use std::sync::Arc;
 
+pub use crate::error::{ComputeError, PortError, Saturated};
+pub use crate::work::lifecycle_event::{LifecycleEvent, LifecycleKind};
+pub use crate::work::task_request::TaskRequest;
+
 pub use background::{Background, Work};
 pub use broadcast::{Broadcast, DefinitionChanged};
-pub use bus::{Bus, TaskRequest};
+pub use bus::Bus;
 pub use clock::Clock;
-pub use compute::{Compute, ComputeError, Saturated, Share, compute};
+pub use compute::{Compute, Share, compute};
 pub use http_caller::HttpCaller;
-pub use lifecycle_event::{LifecycleEvent, LifecycleKind};
 pub use metrics::{Measure, Metric, MetricKind, Metrics};
 pub use observer::{Happened, Observer};
 pub use queue::Queue;
 pub use scheduler::Scheduler;
-
-/// Why a port could not do its work. Nothing is known of what it did; the call may be repeated.
-pub type PortError = Box<dyn std::error::Error + Send + Sync>;
 
 /// All the ports of a runtime.
 #[derive(Clone)]

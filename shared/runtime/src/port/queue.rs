@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::PortError;
-use crate::message::Message;
+use crate::work::message::Message;
 
-/// A queue of messages. Each is handed to [`crate::Runtime::deliver`] on some node, at least once.
+/// A queue of messages. Each is handed to [`crate::Deliveries::deliver`] on some node, at least once.
 #[async_trait]
 pub trait Queue: Send + Sync + 'static {
     /// Sends a message that is to be handled after `delay_ms`. When it returns, the message outlives this process.

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use dormouse_store::table::Write;
 
 use super::PortError;
-use crate::timer::Timer;
+use crate::work::timer::Timer;
 
-/// Calls [`crate::Runtime::fire_timer`] when a timer is due, at least once, not before its time and soon after.
+/// Calls [`crate::Timers::fire`] when a timer is due, at least once, not before its time and soon after.
 ///
 /// Scheduling the same timer again changes nothing. A timer whose reason is gone may still fire: that is a no-op.
 #[async_trait]

@@ -2,36 +2,41 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
-use dormouse_store::definition::{DefinitionHead, VersionInfo};
+use dormouse_store::definition::head::{DefinitionHead, VersionInfo};
 
-use crate::definition_handle::{DefinitionHandle, VersionOptions};
-use crate::definition_view::{DefinitionSummary, DefinitionView};
-use crate::draft::view_stored;
+use crate::definitions::draft::view_stored;
+use crate::definitions::view::{DefinitionSummary, DefinitionView};
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
-use crate::version_extra::VersionExtra;
+use crate::graph::version_extra::VersionExtra;
+use crate::query::Query;
+use crate::work::definition_handle::{DefinitionHandle, VersionOptions};
 
-impl Runtime {
+impl Query<'_> {
     /// A version of a definition.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn definition(
-        &self,
+        self,
         tenant: &Tenant,
         handle: &DefinitionHandle,
     ) -> Result<Option<DefinitionView>, RuntimeError> {
         let (definition_id, wanted) = match handle {
             DefinitionHandle::Definition { id, version } => (id.clone(), *version),
             DefinitionHandle::Version { id } => {
-                match self.store().find_version(tenant, id).await? {
+                match self.store().definitions().find_version(tenant, id).await? {
                     Some((definition_id, n)) => (definition_id, VersionOptions::Number(n)),
                     None => return Ok(None),
                 }
             }
         };
-        let Some(head) = self.store().definition_head(tenant, &definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, &definition_id)
+            .await?
+        else {
             return Ok(None);
         };
         let Some(version) = wanted.pick(&head) else {
@@ -39,6 +44,7 @@ impl Runtime {
         };
         let stored = self
             .store()
+            .definitions()
             .definition_version(tenant, &definition_id, version)
             .await?;
         stored
@@ -54,12 +60,12 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn definitions(
-        &self,
+        self,
         tenant: &Tenant,
         version: VersionOptions,
     ) -> Result<Vec<DefinitionSummary>, RuntimeError> {
         let mut found = Vec::new();
-        for head in self.store().list_definitions(tenant).await? {
+        for head in self.store().definitions().list_definitions(tenant).await? {
             let (published, latest) = (&head.published, &head.latest);
             let both = matches!(
                 version,
@@ -91,14 +97,23 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn definition_versions(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Vec<DefinitionView>, RuntimeError> {
-        let Some(head) = self.store().definition_head(tenant, definition_id).await? else {
+        let Some(head) = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?
+        else {
             return Ok(Vec::new());
         };
-        let mut versions = self.store().list_versions(tenant, definition_id).await?;
+        let mut versions = self
+            .store()
+            .definitions()
+            .list_versions(tenant, definition_id)
+            .await?;
         versions.reverse();
         versions
             .iter()
@@ -113,18 +128,27 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn consumers(
-        &self,
+        self,
         tenant: &Tenant,
         definition_id: &str,
     ) -> Result<Option<Vec<String>>, RuntimeError> {
-        let head = self.store().definition_head(tenant, definition_id).await?;
+        let head = self
+            .store()
+            .definitions()
+            .definition_head(tenant, definition_id)
+            .await?;
         if head.is_none() {
             return Ok(None);
         }
         let mut found = Vec::new();
         let mut ahead = vec![definition_id.to_owned()];
         while let Some(next) = ahead.pop() {
-            for consumer in self.store().list_consumers(tenant, &next).await? {
+            for consumer in self
+                .store()
+                .definitions()
+                .list_consumers(tenant, &next)
+                .await?
+            {
                 if consumer != definition_id && !found.contains(&consumer) {
                     found.push(consumer.clone());
                     ahead.push(consumer);

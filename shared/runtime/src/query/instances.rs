@@ -1,33 +1,19 @@
 //! Reading instances.
 
-use std::sync::Arc;
-
-use dormouse_engine::graph::{Graph, ROOT};
-use dormouse_engine::instance::Instance;
+use dormouse_engine::graph::ROOT;
 use dormouse_engine::journal::{self, Line};
 use dormouse_store::Tenant;
-use dormouse_store::instance::InstanceHead;
-use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
+use dormouse_store::instance::head::InstanceHead;
+use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 use serde_json::Value;
 
 use super::ActivityExecution;
 use crate::error::RuntimeError;
-use crate::pin::Pin;
-use crate::runtime::Runtime;
+use crate::kernel::read::InstanceDetail;
+use crate::query::Query;
 
 /// How many blocks of the journal are read at once.
 const BLOCKS_A_PAGE: usize = 500;
-
-/// An instance with all that is kept of it.
-#[derive(Debug, Clone)]
-pub struct InstanceDetail {
-    /// Its head: summary, commit, lease.
-    pub head: InstanceHead,
-    /// Its state: bookmarks, variables, outputs, incidents.
-    pub instance: Instance,
-    /// What it runs.
-    pub graph: Arc<Graph>,
-}
 
 /// Some lines of a journal.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,19 +35,23 @@ pub struct VariableValue {
     pub value: Value,
 }
 
-impl Runtime {
+impl Query<'_> {
     /// A page of the instances that match. From an index that may lag behind by seconds.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
     pub async fn instances(
-        &self,
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         paging: &Paging,
     ) -> Result<InstancePage, RuntimeError> {
-        Ok(self.store().list_instances(tenant, filter, paging).await?)
+        Ok(self
+            .store()
+            .instances()
+            .list(tenant, filter, paging)
+            .await?)
     }
 
     /// How many instances match, looking at no more than `bound` of them.
@@ -70,12 +60,16 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn count_instances(
-        &self,
+        self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         bound: usize,
     ) -> Result<InstanceCount, RuntimeError> {
-        Ok(self.store().count_instances(tenant, filter, bound).await?)
+        Ok(self
+            .store()
+            .instances()
+            .count(tenant, filter, bound)
+            .await?)
     }
 
     /// What lists show of an instance, as of its last commit. One read.
@@ -84,11 +78,11 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn instance_head(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceHead>, RuntimeError> {
-        Ok(self.store().instance(tenant, instance_id).await?)
+        Ok(self.store().instances().get(tenant, instance_id).await?)
     }
 
     /// An instance with its state.
@@ -97,31 +91,11 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn instance(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<InstanceDetail>, RuntimeError> {
-        let found = self
-            .store()
-            .instance_with_state(tenant, instance_id)
-            .await?;
-        let Some((head, state)) = found else {
-            return Ok(None);
-        };
-        let pin = Pin::decode(&head.pinned)?;
-        let runnable = self
-            .runnable_of(tenant, &head.summary, pin.bindings)
-            .await?;
-        let instance =
-            Instance::decode(&state, &runnable.graph).map_err(|source| RuntimeError::Instance {
-                instance_id: instance_id.to_owned(),
-                source,
-            })?;
-        Ok(Some(InstanceDetail {
-            head,
-            instance,
-            graph: runnable.graph,
-        }))
+        self.kernel().read(tenant, instance_id).await
     }
 
     /// Lines of an instance's journal from a sequence number on. `None`: there is no such instance.
@@ -130,7 +104,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn journal(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
         from: u64,
@@ -141,6 +115,7 @@ impl Runtime {
         while let Some(from_block) = next {
             let page = self
                 .store()
+                .instances()
                 .journal(tenant, instance_id, from_block, BLOCKS_A_PAGE)
                 .await?;
             let Some(page) = page else { return Ok(None) };
@@ -168,7 +143,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn activity_executions(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<ActivityExecution>>, RuntimeError> {
@@ -191,7 +166,7 @@ impl Runtime {
     ///
     /// [`RuntimeError`]
     pub async fn variables(
-        &self,
+        self,
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<Option<Vec<VariableValue>>, RuntimeError> {

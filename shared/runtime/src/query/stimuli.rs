@@ -1,13 +1,13 @@
 //! What waits for a stimulus, for senders who decide themselves whom to wake: HTTP requests.
 
 use dormouse_store::Tenant;
-use dormouse_store::bookmark::BookmarkRow;
-use dormouse_store::route::Route;
-use dormouse_store::trigger::TriggerRow;
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::TriggerRow;
+use dormouse_store::stimulus::bookmark::BookmarkRow;
 use serde_json::Value;
 
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::query::Query;
 
 /// At most so many bookmarks are looked at for one request.
 const BOOKMARKS_MAX: u32 = 1_000;
@@ -29,17 +29,19 @@ impl Waiting {
     }
 }
 
-impl Runtime {
+impl Query<'_> {
     /// What waits for a stimulus, by its hash: all triggers, and the first 1,000 bookmarks. Two queries.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn waiting(&self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
+    pub async fn waiting(self, tenant: &Tenant, hash: &str) -> Result<Waiting, RuntimeError> {
         let store = self.store();
-        let bookmarks = store.waiting(tenant, (hash, None), BOOKMARKS_MAX, None);
+        let bookmarks = store
+            .stimuli()
+            .waiting(tenant, (hash, None), BOOKMARKS_MAX, None);
         Ok(Waiting {
-            triggers: store.triggers(tenant, hash).await?,
+            triggers: store.stimuli().triggers(tenant, hash).await?,
             bookmarks: bookmarks.await?.bookmarks,
         })
     }
@@ -50,7 +52,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn routes(&self, tenant: &Tenant) -> Result<Vec<Route>, RuntimeError> {
-        Ok(self.store().list_routes(tenant).await?)
+    pub async fn routes(self, tenant: &Tenant) -> Result<Vec<Route>, RuntimeError> {
+        Ok(self.store().definitions().list_routes(tenant).await?)
     }
 }

@@ -29,7 +29,7 @@ async fn of_racing_starts_of_a_singleton_one_runs() {
     for n in 0..50 {
         let (runtime, tenant) = (nodes[n % 3].runtime.clone(), world.tenant.clone());
         racing.push(tokio::spawn(async move {
-            runtime.start(&tenant, request(None)).await
+            runtime.instances().start(&tenant, request(None)).await
         }));
     }
     let mut started = Vec::new();
@@ -65,9 +65,15 @@ async fn a_cancelled_or_deleted_singleton_makes_room() {
     let world = world_with("SingletonStrategy").await;
     let node = world.node();
     let first = node.started("flow").await.instance.id.to_string();
-    node.cancel(&world.tenant, &first).await.unwrap();
+    node.instances()
+        .cancel(&world.tenant, &first)
+        .await
+        .unwrap();
     let second = node.started("flow").await.instance.id.to_string();
-    node.delete_instance(&world.tenant, &second).await.unwrap();
+    node.instances()
+        .delete(&world.tenant, &second)
+        .await
+        .unwrap();
     crate::world::settle().await;
     node.started("flow").await;
 }
@@ -90,7 +96,7 @@ async fn a_failed_singleton_that_is_tried_again_takes_its_place_back_if_it_is_fr
     assert_eq!(node.sub_status(&failed).await, "Faulted");
     // It gave its place back, and another one has it now.
     let second = node.started("flow").await;
-    let retry = || node.retry(&world.tenant, &failed, Vec::new());
+    let retry = || node.instances().retry(&world.tenant, &failed, Vec::new());
     let refused = retry().await.unwrap();
     let AlterOutcome::NotAllowed { holder } = refused else {
         panic!("{refused:?}");
@@ -101,7 +107,8 @@ async fn a_failed_singleton_that_is_tried_again_takes_its_place_back_if_it_is_fr
         "Faulted",
         "nothing happened"
     );
-    node.cancel(&world.tenant, second.instance.id.as_str())
+    node.instances()
+        .cancel(&world.tenant, second.instance.id.as_str())
         .await
         .unwrap();
     // Its place is free: it fails once more and gives it back, and when it goes on it keeps it.
@@ -115,6 +122,9 @@ async fn a_failed_singleton_that_is_tried_again_takes_its_place_back_if_it_is_fr
         panic!("two of them run");
     };
     assert_eq!(holder, failed);
-    node.cancel(&world.tenant, &failed).await.unwrap();
+    node.instances()
+        .cancel(&world.tenant, &failed)
+        .await
+        .unwrap();
     node.started("flow").await;
 }

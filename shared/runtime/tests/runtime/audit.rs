@@ -14,10 +14,15 @@ async fn records_of_one_millisecond_are_read_in_their_order() {
             subject: n.to_string(),
             ..AuditRecord::default()
         };
-        node.runtime.audit(&tenant, record).await.unwrap();
+        node.runtime
+            .operations()
+            .audit(&tenant, record)
+            .await
+            .unwrap();
     }
     let page = node
         .runtime
+        .operations()
         .audit_records(&tenant, None, 100, None)
         .await
         .unwrap();

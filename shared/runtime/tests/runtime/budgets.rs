@@ -93,10 +93,14 @@ async fn an_event_to_nobody_and_to_one_stay_within_their_calls() {
         ..Default::default()
     };
     let to = Some(one.instance.id.to_string());
-    node.publish_event(&world.tenant, event(to)).await.unwrap();
+    node.stimuli()
+        .publish_event(&world.tenant, event(to))
+        .await
+        .unwrap();
     // Accept, load, commit, forget: its head tells whether it waits.
     assert_eq!(spent(&node, &mut so_far).await, 4, "event to one");
-    node.publish_event(&world.tenant, event(None))
+    node.stimuli()
+        .publish_event(&world.tenant, event(None))
         .await
         .unwrap();
     // Accept, look for triggers and for bookmarks, note for whom it is, load and commit each, forget.
@@ -110,7 +114,8 @@ async fn an_event_to_nobody_and_to_one_stay_within_their_calls() {
         "Finished"
     );
     spent(&node, &mut so_far).await;
-    node.publish_event(&world.tenant, event(None))
+    node.stimuli()
+        .publish_event(&world.tenant, event(None))
         .await
         .unwrap();
     // Accept, look twice, queue, look again, forget.
@@ -128,7 +133,7 @@ async fn a_resume_is_one_read_and_one_conditional_write() {
     let config = RuntimeConfig::server("metered");
     let runtime = Runtime::new(store, node.ports().clone(), Arc::default(), config);
     let start = || {
-        runtime.start(
+        runtime.instances().start(
             &world.tenant,
             StartRequest::new(DefinitionHandle::published("waits")),
         )
@@ -149,7 +154,11 @@ async fn a_resume_is_one_read_and_one_conditional_write() {
     assert_eq!((spent.single_write.calls, spent.query.calls), (2, 1));
     let request =
         ResumeRequest::bookmark(waiting.instance.id.as_str(), bookmark(&waiting), Map::new());
-    let ResumeOutcome::Resumed(waiting) = runtime.resume(&world.tenant, request).await.unwrap()
+    let ResumeOutcome::Resumed(waiting) = runtime
+        .instances()
+        .resume(&world.tenant, request)
+        .await
+        .unwrap()
     else {
         panic!("not resumed");
     };
@@ -163,7 +172,11 @@ async fn a_resume_is_one_read_and_one_conditional_write() {
     assert_eq!((spent.single_write.calls, spent.query.calls), (3, 1));
     let request =
         ResumeRequest::bookmark(waiting.instance.id.as_str(), bookmark(&waiting), Map::new());
-    runtime.resume(&world.tenant, request).await.unwrap();
+    runtime
+        .instances()
+        .resume(&world.tenant, request)
+        .await
+        .unwrap();
     settle().await;
     // It prepares nothing: one read, one write, and the row of the closed bookmark.
     let spent = table.reset();

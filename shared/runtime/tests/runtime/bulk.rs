@@ -46,7 +46,11 @@ async fn thousands_of_children_are_started_though_their_parent_dies_after_its_co
         let request = dormouse_runtime::StartRequest::new(
             dormouse_runtime::DefinitionHandle::published("flow"),
         );
-        runtime.start(&tenant, request).await.map(|_| ())
+        runtime
+            .instances()
+            .start(&tenant, request)
+            .await
+            .map(|_| ())
     });
     wait_ms(100).await;
     assert!(table.is_frozen(), "at its commit");
@@ -81,7 +85,11 @@ async fn none_of_them_is_started_if_the_commit_was_lost() {
         let request = dormouse_runtime::StartRequest::new(
             dormouse_runtime::DefinitionHandle::published("flow"),
         );
-        runtime.start(&tenant, request).await.map(|_| ())
+        runtime
+            .instances()
+            .start(&tenant, request)
+            .await
+            .map(|_| ())
     });
     wait_ms(100).await;
     assert!(node.table.is_frozen(), "at its commit");
@@ -94,7 +102,11 @@ async fn none_of_them_is_started_if_the_commit_was_lost() {
     }
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     assert_eq!(instances(&world).len(), 1, "a placeholder, and no child");
-    let letters = healer.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = healer
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert_eq!(letters.letters.len(), 0);
 }
 
@@ -115,7 +127,11 @@ async fn they_are_delivered_a_bounded_number_at_a_time() {
     let request =
         dormouse_runtime::StartRequest::new(dormouse_runtime::DefinitionHandle::published("flow"));
     node.table.watch();
-    runtime.start(&world.tenant, request).await.unwrap();
+    runtime
+        .instances()
+        .start(&world.tenant, request)
+        .await
+        .unwrap();
     wait_ms(1_000).await;
     assert_eq!(instances(&world).len(), 1 + CHILDREN);
     let most = node.table.most_at_once();

@@ -58,9 +58,14 @@ fn over(node: &Node, scheduler: &Arc<Elsewhere>) -> Runtime {
 /// A workflow that runs each minute, and its first timer.
 async fn each_minute(world: &World, runtime: &Runtime, scheduler: &Elsewhere) -> Timer {
     let flow = sequence("flow", &[cron("0 * * * * *", "allow"), write("tick")]);
-    runtime.save_definition(&world.tenant, flow).await.unwrap();
     runtime
-        .publish_definition(&world.tenant, "flow")
+        .definitions()
+        .save(&world.tenant, flow)
+        .await
+        .unwrap();
+    runtime
+        .definitions()
+        .publish(&world.tenant, "flow")
         .await
         .unwrap();
     crate::world::settle().await;
@@ -82,19 +87,19 @@ async fn an_occurrence_that_is_delivered_three_times_schedules_the_next_one_once
     let (one, other) = (over(&one, &scheduler), over(&other, &scheduler));
     let timer = each_minute(&world, &one, &scheduler).await;
     wait_ms(60_000).await;
-    let (a, b) = tokio::join!(one.fire_timer(&timer), other.fire_timer(&timer));
+    let (a, b) = tokio::join!(one.timers().fire(&timer), other.timers().fire(&timer));
     for outcome in [a, b] {
         outcome.unwrap();
     }
-    one.fire_timer(&timer).await.unwrap();
+    one.timers().fire(&timer).await.unwrap();
     assert_eq!(scheduler.times(), [timer.due.0 + MINUTE]);
     assert_eq!(heads(&world), 1);
     // Also when the next one has gone on meanwhile.
     let next = scheduler.set.lock().unwrap()[0].clone();
     wait_ms(60_000).await;
-    other.fire_timer(&next).await.unwrap();
-    one.fire_timer(&timer).await.unwrap();
-    let storm = join_all((0..20).map(|_| one.fire_timer(&next))).await;
+    other.timers().fire(&next).await.unwrap();
+    one.timers().fire(&timer).await.unwrap();
+    let storm = join_all((0..20).map(|_| one.timers().fire(&next))).await;
     assert!(storm.iter().all(Result::is_ok));
     assert_eq!(scheduler.times(), [1, 2].map(|n| timer.due.0 + n * MINUTE));
     assert_eq!(heads(&world), 2);
@@ -112,13 +117,13 @@ async fn a_start_that_fails_in_between_does_not_fork_the_chain() {
     for at in 0..8 {
         let dying = over(&world.dying_node(at, at % 2 == 0), &scheduler);
         let again = timer.clone();
-        let firing = tokio::spawn(async move { dying.fire_timer(&again).await.map(|_| ()) });
+        let firing = tokio::spawn(async move { dying.timers().fire(&again).await.map(|_| ()) });
         wait_ms(100).await;
         firing.abort();
     }
     wait_ms(31_000).await;
     for _ in 0..3 {
-        runtime.fire_timer(&timer).await.unwrap();
+        runtime.timers().fire(&timer).await.unwrap();
     }
     let times = scheduler.times();
     assert!(!times.is_empty());
@@ -140,18 +145,18 @@ async fn an_occurrence_whose_scheduling_was_cut_off_is_scheduled_after_half_a_mi
     let timer = each_minute(&world, &runtime, &scheduler).await;
     wait_ms(60_000).await;
     scheduler.failures.store(1, Ordering::Relaxed);
-    runtime.fire_timer(&timer).await.unwrap_err();
+    runtime.timers().fire(&timer).await.unwrap_err();
     assert_eq!(scheduler.times(), [0; 0]);
     // Whoever claimed it may still be about to schedule it.
     wait_ms(20_000).await;
-    let early = runtime.fire_timer(&timer).await.unwrap();
+    let early = runtime.timers().fire(&timer).await.unwrap();
     assert!(matches!(early, TimerOutcome::Later), "{early:?}");
     assert_eq!(scheduler.times(), [0; 0]);
     assert_eq!(heads(&world), 1, "what is due is started meanwhile");
     wait_ms(11_000).await;
-    runtime.fire_timer(&timer).await.unwrap();
+    runtime.timers().fire(&timer).await.unwrap();
     assert_eq!(scheduler.times(), [timer.due.0 + MINUTE]);
-    runtime.fire_timer(&timer).await.unwrap();
+    runtime.timers().fire(&timer).await.unwrap();
     assert_eq!(scheduler.times().len(), 1);
     assert_eq!(heads(&world), 1);
 }
@@ -164,10 +169,10 @@ async fn a_sweep_fires_a_chain_that_its_scheduler_has_forgotten() {
     let runtime = over(&node, &scheduler);
     let timer = each_minute(&world, &runtime, &scheduler).await;
     wait_ms(4 * 60_000).await;
-    runtime.sweep().await.unwrap();
+    runtime.operations().sweep().await.unwrap();
     assert_eq!(scheduler.times(), [0; 0], "it may only be late");
     wait_ms(3 * 60_000).await;
-    runtime.sweep().await.unwrap();
+    runtime.operations().sweep().await.unwrap();
     // Of those that were missed the latest, and the one after it.
     let now = world.now();
     let [next] = scheduler.times()[..] else {
@@ -175,9 +180,9 @@ async fn a_sweep_fires_a_chain_that_its_scheduler_has_forgotten() {
     };
     assert!((now..=now + MINUTE).contains(&next), "{next} at {now}");
     assert_eq!(heads(&world), 1);
-    runtime.sweep().await.unwrap();
+    runtime.operations().sweep().await.unwrap();
     // The forgotten one comes after all.
-    runtime.fire_timer(&timer).await.unwrap();
+    runtime.timers().fire(&timer).await.unwrap();
     assert_eq!(scheduler.times().len(), 1);
     assert_eq!(heads(&world), 1);
 }
@@ -196,18 +201,19 @@ async fn a_publication_begins_one_chain_and_ends_the_one_before() {
     };
     assert!(generation(&anew) > generation(&first));
     wait_ms(60_000).await;
-    let stale = runtime.fire_timer(&first).await.unwrap();
+    let stale = runtime.timers().fire(&first).await.unwrap();
     assert!(matches!(stale, TimerOutcome::Stale));
     assert_eq!(scheduler.times(), [0; 0]);
-    runtime.fire_timer(&anew).await.unwrap();
+    runtime.timers().fire(&anew).await.unwrap();
     assert_eq!(scheduler.times(), [anew.due.0 + MINUTE]);
     runtime
-        .retract_definition(&world.tenant, "flow")
+        .definitions()
+        .retract(&world.tenant, "flow")
         .await
         .unwrap();
     let next = scheduler.set.lock().unwrap()[0].clone();
     wait_ms(60_000).await;
-    runtime.fire_timer(&next).await.unwrap();
+    runtime.timers().fire(&next).await.unwrap();
     assert_eq!(scheduler.times().len(), 1);
     assert_eq!(world.rows("CHAIN"), Vec::<String>::new());
 }

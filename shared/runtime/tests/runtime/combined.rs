@@ -14,7 +14,7 @@ use crate::world::{Node, World, bookmark, settle, wait_ms};
 
 /// The number of the last commit of an instance.
 async fn commits(node: &Node, world: &World, id: &str) -> u64 {
-    let head = node.instance_head(&world.tenant, id).await.unwrap();
+    let head = node.query().instance_head(&world.tenant, id).await.unwrap();
     head.unwrap().commit
 }
 
@@ -42,7 +42,10 @@ async fn two_branches_that_wait_for_the_same_event_go_on_by_one_event_in_one_com
         let id = node.started("flow").await.instance.id.to_string();
         let before = commits(&node, &world, &id).await;
         let event = named("go", to_one.then_some(id.as_str()));
-        node.publish_event(&world.tenant, event).await.unwrap();
+        node.stimuli()
+            .publish_event(&world.tenant, event)
+            .await
+            .unwrap();
         settle().await;
         assert_eq!(node.sub_status(&id).await, "Finished");
         assert_eq!(written(&node, &world, &id).await, ["after-a", "after-b"]);
@@ -59,7 +62,8 @@ async fn a_branch_that_calls_somebody_does_not_keep_the_event_from_the_next_one(
     node.publish(sequence("flow", &[parallel(&[calls, other])]))
         .await;
     let id = node.started("flow").await.instance.id.to_string();
-    node.publish_event(&world.tenant, named("go", None))
+    node.stimuli()
+        .publish_event(&world.tenant, named("go", None))
         .await
         .unwrap();
     settle().await;
@@ -85,14 +89,18 @@ async fn hundreds_of_timers_of_one_instance_that_are_due_together_take_a_few_com
     let id = node.started("flow").await.instance.id.to_string();
     let before = commits(&node, &world, &id).await;
     wait_ms(10_000).await;
-    let page = node.store().timers_due(0, world.now(), 1_000, None).await;
+    let page = node
+        .store()
+        .timers()
+        .timers_due(0, world.now(), 1_000, None)
+        .await;
     let rows = page.unwrap().timers;
     assert_eq!(rows.len(), 600);
     let timers: Vec<_> = rows
         .iter()
         .map(|row| serde_json::from_slice(&row.body).unwrap())
         .collect();
-    for outcome in node.fire_timers(&timers).await {
+    for outcome in node.timers().fire_all(&timers).await {
         assert!(matches!(outcome.unwrap(), TimerOutcome::Fired(_)));
     }
     settle().await;
@@ -149,7 +157,10 @@ async fn the_ends_of_many_children_are_told_to_their_parent_in_few_commits() {
     settle().await;
     wait_ms(1_000).await;
     let before = commits(&node, &world, &id).await;
-    let sent = node.publish_event(&world.tenant, named("go", None)).await;
+    let sent = node
+        .stimuli()
+        .publish_event(&world.tenant, named("go", None))
+        .await;
     assert_eq!(sent.unwrap().delivered.unwrap().reached, 60);
     wait_ms(1_000).await;
     assert_eq!(node.sub_status(&id).await, "Finished");
@@ -187,7 +198,7 @@ async fn a_caller_that_goes_away_in_the_middle_leaves_nothing_stuck() {
         let resume = |bookmark: &str| {
             let request = ResumeRequest::bookmark(&id, bookmark, Map::new());
             let (runtime, tenant) = (node.runtime.clone(), world.tenant.clone());
-            tokio::spawn(async move { runtime.resume(&tenant, request).await })
+            tokio::spawn(async move { runtime.instances().resume(&tenant, request).await })
         };
         let first = resume(a.id.as_str());
         let waiting = resume(b.id.as_str());
@@ -229,7 +240,7 @@ async fn what_waits_behind_a_caller_that_goes_away_is_taken_over() {
         let bookmark = started.instance.bookmarks[bookmark].id.to_string();
         let request = ResumeRequest::bookmark(&id, bookmark, Map::new());
         let (runtime, tenant) = (frozen.runtime.clone(), world.tenant.clone());
-        tokio::spawn(async move { runtime.resume(&tenant, request).await })
+        tokio::spawn(async move { runtime.instances().resume(&tenant, request).await })
     };
     let first = resume(0);
     settle().await;
@@ -268,10 +279,11 @@ async fn who_waits_in_the_same_process_waits_a_bounded_time_too() {
         ResumeRequest::bookmark(&id, bookmark, Map::new())
     });
     let (calling, tenant) = (runtime.clone(), world.tenant.clone());
-    let hanging = tokio::spawn(async move { calling.resume(&tenant, a).await.map(|_| ()) });
+    let hanging =
+        tokio::spawn(async move { calling.instances().resume(&tenant, a).await.map(|_| ()) });
     settle().await;
     let began = world.now();
-    let refused = runtime.resume(&world.tenant, b).await;
+    let refused = runtime.instances().resume(&world.tenant, b).await;
     assert!(refused.unwrap_err().is_busy());
     let waited = world.now() - began;
     assert!((10_000..11_000).contains(&waited), "{waited}");
@@ -286,8 +298,11 @@ async fn a_function_that_meets_a_queued_event_at_its_end_does_not_wait_for_itsel
         .await;
     let started = node.started("flow").await;
     let id = started.instance.id.to_string();
-    let queued = node.publish_event(&world.tenant, named("b", None)).await;
-    assert!(queued.unwrap().delivered.unwrap().kept);
+    let queued = node
+        .stimuli()
+        .publish_event(&world.tenant, named("b", None))
+        .await;
+    assert!(queued.unwrap().delivered.unwrap().queued);
     let function = Runtime::new(
         node.store().clone(),
         node.ports().clone(),
@@ -296,7 +311,11 @@ async fn a_function_that_meets_a_queued_event_at_its_end_does_not_wait_for_itsel
     );
     let began = world.now();
     let request = ResumeRequest::bookmark(&id, bookmark(&started), Map::new());
-    function.resume(&world.tenant, request).await.unwrap();
+    function
+        .instances()
+        .resume(&world.tenant, request)
+        .await
+        .unwrap();
     assert!(world.now() - began < 1_000);
     assert_eq!(node.sub_status(&id).await, "Finished");
 }

@@ -48,7 +48,11 @@ pub(crate) async fn at_every_call<Do, Done, Check, Checked>(
 
 /// What an instance wrote, by the activities' ids.
 pub(crate) async fn written(node: &Node, world: &World, id: &str) -> Vec<String> {
-    let journal = node.journal(&world.tenant, id, 0, 10_000).await.unwrap();
+    let journal = node
+        .query()
+        .journal(&world.tenant, id, 0, 10_000)
+        .await
+        .unwrap();
     let lines = journal.unwrap_or_default().lines.into_iter();
     let started =
         lines.filter(|line| line.event == Event::Started && line.activity_type == "Elsa.WriteLine");
@@ -127,7 +131,10 @@ async fn a_resume_happens_once_wherever_it_is_cut_off() {
         |world, node, id| async move {
             let (instance, bookmark) = id.split_once(' ').unwrap();
             let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
-            node.resume(&world.tenant, request).await.unwrap();
+            node.instances()
+                .resume(&world.tenant, request)
+                .await
+                .unwrap();
             settle().await;
             assert_eq!(node.sub_status(instance).await, "Finished");
             assert_eq!(written(&node, &world, instance).await, ["a", "b"]);
@@ -162,7 +169,7 @@ async fn an_accepted_event_is_delivered_wherever_its_delivery_is_cut_off() {
                 ..EventRequest::default()
             };
             let tenant = dormouse_runtime::Tenant::default();
-            node.publish_event(&tenant, event).await.unwrap();
+            node.stimuli().publish_event(&tenant, event).await.unwrap();
         },
         |world, node, id| async move {
             let heads = world.rows("WF#").into_iter().filter(|row| row == "HEAD");
@@ -219,13 +226,17 @@ async fn a_publish_with_recurring_triggers_is_whole_wherever_it_is_cut_off() {
         },
         |node, _| async move {
             let tenant = dormouse_runtime::Tenant::default();
-            node.publish_definition(&tenant, "flow").await.unwrap();
+            node.definitions().publish(&tenant, "flow").await.unwrap();
         },
         |world, node, _| async move {
             wait_ms(900_000).await;
             node.sweep_later().await;
             let handle = DefinitionHandle::published("flow");
-            let published = node.definition(&world.tenant, &handle).await.unwrap();
+            let published = node
+                .query()
+                .definition(&world.tenant, &handle)
+                .await
+                .unwrap();
             assert_eq!(world.rows("TIMER").len(), usize::from(published.is_some()));
             assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
         },

@@ -36,7 +36,7 @@ fn named(name: &str) -> EventRequest {
     EventRequest {
         name: name.into(),
         event_id: Some("e-1".into()),
-        kept_ms: Some(0),
+        queued_ms: Some(0),
         waits: true,
         ..EventRequest::default()
     }
@@ -77,7 +77,10 @@ async fn an_event_for_hundreds_goes_on_page_by_page_by_message_and_wakes_each_on
     let expressions = Arc::new(Expressions::default());
     let config = RuntimeConfig::server("queued");
     let runtime = Runtime::new(node.store().clone(), ports, expressions, config);
-    let sent = runtime.publish_event(&world.tenant, named("go")).await;
+    let sent = runtime
+        .stimuli()
+        .publish_event(&world.tenant, named("go"))
+        .await;
     assert_eq!(sent.unwrap().delivered.unwrap().reached, 100);
     let mut woken = vec![100];
     loop {
@@ -92,7 +95,10 @@ async fn an_event_for_hundreds_goes_on_page_by_page_by_message_and_wakes_each_on
         assert_eq!(on.len(), 1, "one message hands on");
         assert_eq!(messages.len(), 1);
         // Delivered twice, as a queue may: nobody has it twice.
-        assert_eq!(runtime.deliver(on[0]).await.unwrap(), Delivered::Done);
+        assert_eq!(
+            runtime.delivery().deliver(on[0]).await.unwrap(),
+            Delivered::Done
+        );
         let mut count = 0;
         for id in &ids {
             count += written(&node, &world, id).await.len();
@@ -118,6 +124,7 @@ async fn a_page_that_is_delivered_twice_wakes_nobody_twice() {
     let config = RuntimeConfig::server("queued");
     let runtime = Runtime::new(node.store().clone(), ports, Arc::default(), config);
     runtime
+        .stimuli()
         .publish_event(&world.tenant, named("go"))
         .await
         .unwrap();
@@ -125,9 +132,13 @@ async fn a_page_that_is_delivered_twice_wakes_nobody_twice() {
         panic!("not one message");
     };
     for _ in 0..3 {
-        assert_eq!(runtime.deliver(on).await.unwrap(), Delivered::Done);
+        assert_eq!(
+            runtime.delivery().deliver(on).await.unwrap(),
+            Delivered::Done
+        );
     }
     runtime
+        .stimuli()
         .publish_event(&world.tenant, named("go"))
         .await
         .unwrap();
@@ -159,14 +170,21 @@ async fn an_event_to_one_among_two_thousand_costs_what_it_costs_among_two() {
             instance_id: Some(ids[1].clone()),
             ..named("go")
         };
-        runtime.publish_event(&world.tenant, warm).await.unwrap();
+        runtime
+            .stimuli()
+            .publish_event(&world.tenant, warm)
+            .await
+            .unwrap();
         settle().await;
         table.reset();
         let by_correlation = EventRequest {
             correlation_id: Some("c0000".into()),
             ..named("go")
         };
-        let sent = runtime.publish_event(&world.tenant, by_correlation).await;
+        let sent = runtime
+            .stimuli()
+            .publish_event(&world.tenant, by_correlation)
+            .await;
         assert_eq!(sent.unwrap().delivered.unwrap().resumed, ["i0000"]);
         settle().await;
         let correlated = table.reset();
@@ -177,7 +195,10 @@ async fn an_event_to_one_among_two_thousand_costs_what_it_costs_among_two() {
             instance_id: Some(ids[0].clone()),
             ..named("go")
         };
-        let sent = runtime.publish_event(&world.tenant, by_instance).await;
+        let sent = runtime
+            .stimuli()
+            .publish_event(&world.tenant, by_instance)
+            .await;
         assert_eq!(sent.unwrap().delivered.unwrap().resumed, ["i0000"]);
         settle().await;
         let targeted = table.reset();
@@ -200,7 +221,10 @@ async fn a_row_that_cannot_be_read_does_not_keep_an_event_from_the_others() {
         .find(|key| key.partition.contains("/STIM#") && key.sort.contains("i0001"))
         .unwrap();
     damage(&world, &row).await;
-    let sent = node.publish_event(&world.tenant, named("go")).await;
+    let sent = node
+        .stimuli()
+        .publish_event(&world.tenant, named("go"))
+        .await;
     assert_eq!(sent.unwrap().delivered.unwrap().reached, 2);
     for (id, lines) in [(&ids[0], 1), (&ids[1], 0), (&ids[2], 1)] {
         assert_eq!(written(&node, &world, id).await.len(), lines);
@@ -211,7 +235,10 @@ async fn a_row_that_cannot_be_read_does_not_keep_an_event_from_the_others() {
         event_id: Some("e-2".into()),
         ..named("go")
     };
-    node.publish_event(&world.tenant, to).await.unwrap();
+    node.stimuli()
+        .publish_event(&world.tenant, to)
+        .await
+        .unwrap();
     assert_eq!(written(&node, &world, &ids[1]).await.len(), 1);
 }
 

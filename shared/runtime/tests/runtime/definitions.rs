@@ -12,7 +12,11 @@ use crate::world::{Node, World, bookmark};
 
 /// Version, is latest, is published, newest first.
 async fn versions(node: &Node, world: &World, id: &str) -> Vec<(u32, bool, bool)> {
-    let versions = node.definition_versions(&world.tenant, id).await.unwrap();
+    let versions = node
+        .query()
+        .definition_versions(&world.tenant, id)
+        .await
+        .unwrap();
     let facts = versions.iter();
     facts
         .map(|v| (v.version, v.is_latest, v.is_published))
@@ -43,7 +47,7 @@ async fn drafts_and_publishes_number_versions_as_elsa_does() {
     );
     assert_eq!(node.started("flow").await.lines, ["c"]);
 
-    let publish = || node.publish_definition(&world.tenant, "flow");
+    let publish = || node.definitions().publish(&world.tenant, "flow");
     let PublishOutcome::Published(publication) = publish().await.unwrap() else {
         panic!("not published");
     };
@@ -56,7 +60,8 @@ async fn drafts_and_publishes_number_versions_as_elsa_does() {
         versions(&node, &world, "flow").await,
         [(2, true, true), (1, false, false)]
     );
-    node.revert_definition(&world.tenant, "flow", 1)
+    node.definitions()
+        .revert(&world.tenant, "flow", 1)
         .await
         .unwrap()
         .unwrap();
@@ -83,7 +88,7 @@ async fn an_import_keeps_unknown_ids_and_never_publishes() {
     });
     let import = |json: &Value| {
         let definition = Definition::from_value(json.clone()).unwrap();
-        node.import_definition(&world.tenant, definition)
+        node.definitions().import(&world.tenant, definition)
     };
     let SaveOutcome::Saved { definition, is_new } = import(&file).await.unwrap() else {
         panic!("read-only");
@@ -102,6 +107,7 @@ async fn an_import_keeps_unknown_ids_and_never_publishes() {
     };
     assert_ne!(definition.version_id, "v-77");
     let by_id = node
+        .query()
         .definition(&world.tenant, &DefinitionHandle::version("v-77"))
         .await
         .unwrap();
@@ -117,14 +123,22 @@ async fn after_a_publish_returns_no_node_starts_the_version_before() {
     // There is no broadcast in this world.
     one.publish(sequence("flow", &[write("new")])).await;
     assert_eq!(other.started("flow").await.lines, ["new"]);
-    let RetractOutcome::Retracted(_) = one.retract_definition(&world.tenant, "flow").await.unwrap()
+    let RetractOutcome::Retracted(_) = one
+        .definitions()
+        .retract(&world.tenant, "flow")
+        .await
+        .unwrap()
     else {
         panic!("not retracted");
     };
     let request = StartRequest::new(DefinitionHandle::published("flow"));
     assert!(matches!(other.begin(request).await, StartOutcome::NotFound));
     // A retracted version can be published again.
-    let again = one.publish_definition(&world.tenant, "flow").await.unwrap();
+    let again = one
+        .definitions()
+        .publish(&world.tenant, "flow")
+        .await
+        .unwrap();
     assert!(matches!(again, PublishOutcome::Published(_)));
     assert_eq!(other.started("flow").await.lines, ["new"]);
 }
@@ -138,7 +152,10 @@ async fn an_instance_keeps_its_version() {
     let started = node.started("flow").await;
     node.publish(sequence("flow", &[event("go"), write("new")]))
         .await;
-    node.delete_definition(&world.tenant, "flow").await.unwrap();
+    node.definitions()
+        .delete(&world.tenant, "flow")
+        .await
+        .unwrap();
     let other = world.node();
     let resumed = other
         .wake(started.instance.id.as_str(), &bookmark(&started))
@@ -184,7 +201,11 @@ async fn a_workflow_used_as_an_activity_is_pinned_with_the_instance() {
         panic!("not resumed");
     };
     assert_eq!(report.lines, ["v1"]);
-    let consumers = node.consumers(&world.tenant, "The Child").await.unwrap();
+    let consumers = node
+        .query()
+        .consumers(&world.tenant, "The Child")
+        .await
+        .unwrap();
     assert_eq!(consumers, Some(vec!["parent".to_owned()]));
 }
 
@@ -195,6 +216,7 @@ async fn publishing_a_child_moves_its_consumers_where_it_says_so() {
     node.publish(child("v1", true)).await;
     let uses = |version_id: &str| json!({ "type": "TheChild", "version": 1, "workflowDefinitionId": "The Child", "workflowDefinitionVersionId": version_id });
     let first = node
+        .query()
         .definition(&world.tenant, &DefinitionHandle::published("The Child"))
         .await
         .unwrap()
@@ -207,7 +229,8 @@ async fn publishing_a_child_moves_its_consumers_where_it_says_so() {
         .await;
     node.save(child("v2", true)).await;
     let outcome = node
-        .publish_definition(&world.tenant, "The Child")
+        .definitions()
+        .publish(&world.tenant, "The Child")
         .await
         .unwrap();
     let PublishOutcome::Published(publication) = outcome else {
@@ -259,7 +282,8 @@ async fn a_definition_with_errors_is_not_published_unless_that_is_allowed() {
         .save(sequence("flow", &[duplicate.clone(), duplicate]))
         .await;
     let refused = strict
-        .publish_definition(&world.tenant, "flow")
+        .definitions()
+        .publish(&world.tenant, "flow")
         .await
         .unwrap();
     let PublishOutcome::Invalid(problems) = refused else {
@@ -267,7 +291,8 @@ async fn a_definition_with_errors_is_not_published_unless_that_is_allowed() {
     };
     assert!(problems.iter().any(|p| p.code == "duplicateId"));
     let allowed = lenient
-        .publish_definition(&world.tenant, "flow")
+        .definitions()
+        .publish(&world.tenant, "flow")
         .await
         .unwrap();
     let PublishOutcome::Published(publication) = allowed else {

@@ -22,7 +22,11 @@ fn named(name: &str) -> EventRequest {
 }
 
 async fn send(node: &Node, world: &World, event: EventRequest) -> EventOutcome {
-    let outcome = node.publish_event(&world.tenant, event).await.unwrap();
+    let outcome = node
+        .stimuli()
+        .publish_event(&world.tenant, event)
+        .await
+        .unwrap();
     settle().await;
     outcome
 }
@@ -82,7 +86,7 @@ async fn an_event_before_its_bookmark_is_kept_for_one_receiver() {
     node.publish(sequence("flow", &[event("go"), write("end")]))
         .await;
     let outcome = send(&node, &world, named("go")).await;
-    assert!(outcome.delivered.unwrap().kept);
+    assert!(outcome.delivered.unwrap().queued);
     let first = node.started("flow").await.instance.id.to_string();
     settle().await;
     assert_eq!(node.sub_status(&first).await, "Finished");
@@ -112,7 +116,7 @@ async fn an_event_and_a_bookmark_that_cross_meet() {
         one.publish(sequence("flow", &[event("go"), write("end")]))
             .await;
         let started = one.started("flow");
-        let sent = other.publish_event(&world.tenant, named("go"));
+        let sent = other.stimuli().publish_event(&world.tenant, named("go"));
         let (started, sent) = tokio::join!(started, sent);
         sent.unwrap();
         settle().await;
@@ -130,19 +134,23 @@ async fn an_event_that_nobody_wants_becomes_a_dead_letter_and_can_be_replayed() 
     let world = World::new();
     let node = world.node();
     let request = EventRequest {
-        kept_ms: Some(30_000),
+        queued_ms: Some(30_000),
         ..named("go")
     };
     send(&node, &world, request).await;
     let report = node.sweep_later().await;
     assert_eq!(report.expired, 1);
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert_eq!(letters.letters.len(), 1);
     node.publish(sequence("flow", &[event("go"), write("end")]))
         .await;
     let id = node.started("flow").await.instance.id.to_string();
     let letter = letters.letters[0].id.clone();
-    let replay = || node.replay_dead_letter(&world.tenant, &letter, false);
+    let replay = || node.dead_letters().replay(&world.tenant, &letter, false);
     assert_eq!(replay().await.unwrap(), Replay::Done);
     settle().await;
     assert_eq!(node.sub_status(&id).await, "Finished");
@@ -160,23 +168,39 @@ async fn an_event_of_which_nobody_knows_any_more_who_has_had_it_is_replayed_on_d
         at: Timestamp(world.now()),
         ..StimulusRequest::new("e", EVENT, &hashed("go"), Map::new())
     };
-    node.stimulate(&world.tenant, &stimulus).await.unwrap();
+    node.stimuli()
+        .stimulate(&world.tenant, &stimulus)
+        .await
+        .unwrap();
     let task = Task::Stimulate { stimulus };
     let message = Message::new("event/e", world.tenant.clone(), task);
     let has_had_one = async || assert_eq!(node.sub_status(&id).await, "Suspended");
     let buried = async || {
-        node.give_up(&message, "tried too often").await.unwrap();
-        let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+        node.dead_letters()
+            .give_up(&message, "tried too often")
+            .await
+            .unwrap();
+        let letters = node
+            .dead_letters()
+            .list(&world.tenant, 10, None)
+            .await
+            .unwrap();
         letters.letters[0].id.clone()
     };
     // Within a day the instance is known to have had it.
     let letter = buried().await;
-    let replay = |may_repeat| node.replay_dead_letter(&world.tenant, &letter, may_repeat);
+    let replay = |may_repeat| {
+        node.dead_letters()
+            .replay(&world.tenant, &letter, may_repeat)
+    };
     assert_eq!(replay(false).await.unwrap(), Replay::Done);
     settle().await;
     has_had_one().await;
     let letter = buried().await;
-    let replay = |may_repeat| node.replay_dead_letter(&world.tenant, &letter, may_repeat);
+    let replay = |may_repeat| {
+        node.dead_letters()
+            .replay(&world.tenant, &letter, may_repeat)
+    };
     tokio::time::advance(std::time::Duration::from_hours(25)).await;
     let stimulus = "e".to_owned();
     assert_eq!(replay(false).await.unwrap(), Replay::Forgotten { stimulus });
@@ -234,11 +258,12 @@ async fn an_event_starts_what_it_triggers_once() {
         .await;
     let third = send(&node, &world, named("order")).await;
     assert_eq!(third.delivered.unwrap().started.len(), 1);
-    node.retract_definition(&world.tenant, "flow")
+    node.definitions()
+        .retract(&world.tenant, "flow")
         .await
         .unwrap();
     let fourth = send(&node, &world, named("order")).await;
-    assert!(fourth.delivered.unwrap().kept);
+    assert!(fourth.delivered.unwrap().queued);
 }
 
 #[tokio::test(start_paused = true)]
@@ -291,7 +316,7 @@ async fn an_event_that_is_delivered_late_again_finds_that_it_was_taken() {
     // The sender dies when the event is kept, before it forgets that it had to deliver it.
     let dying = world.dying_node(4, false);
     let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
-    tokio::spawn(async move { runtime.publish_event(&tenant, request).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, request).await });
     settle().await;
     assert!(dying.table.is_dead());
     assert_eq!(world.rows("OUTBOX").len(), 1);
@@ -324,7 +349,7 @@ async fn an_event_that_was_delivered_and_comes_again_wakes_nobody_else() {
     let dying = world.dying_node(7, false);
     let (runtime, tenant) = (dying.runtime.clone(), world.tenant.clone());
     let sent = request.clone();
-    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, sent).await });
     settle().await;
     assert!(dying.table.is_dead());
     assert_eq!(node.sub_status(&first).await, "Finished");
@@ -357,7 +382,7 @@ async fn an_event_whose_receiver_was_woken_by_another_is_kept_for_the_next() {
     // One dies between its note and its read of the head; another one comes in between.
     let dying = world.dying_node(4, false);
     let (runtime, tenant, sent) = (dying.runtime.clone(), world.tenant.clone(), of("e-1"));
-    tokio::spawn(async move { runtime.publish_event(&tenant, sent).await });
+    tokio::spawn(async move { runtime.stimuli().publish_event(&tenant, sent).await });
     settle().await;
     assert!(dying.table.is_dead());
     send(&node, &world, of("e-2")).await;

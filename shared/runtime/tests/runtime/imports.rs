@@ -10,7 +10,7 @@ use crate::flow::{delay, event, sequence, with_options, write};
 use crate::world::{Node, World, bookmark, settle, wait_ms};
 
 async fn export(node: &Node, world: &World, id: &str) -> InstanceFile {
-    let exported = node.export_instance(&world.tenant, id, 1 << 20).await;
+    let exported = node.instances().export(&world.tenant, id, 1 << 20).await;
     match exported.unwrap() {
         Exported::File(file) => *file,
         other => panic!("{other:?}"),
@@ -18,13 +18,13 @@ async fn export(node: &Node, world: &World, id: &str) -> InstanceFile {
 }
 
 async fn delete(node: &Node, world: &World, id: &str) {
-    let deleted = node.delete_instance(&world.tenant, id).await.unwrap();
+    let deleted = node.instances().delete(&world.tenant, id).await.unwrap();
     assert_eq!(deleted, DeleteOutcome::Deleted);
     settle().await;
 }
 
 async fn import(node: &Node, world: &World, file: &InstanceFile) -> ImportOutcome {
-    let outcome = node.import_instance(&world.tenant, file).await.unwrap();
+    let outcome = node.instances().import(&world.tenant, file).await.unwrap();
     settle().await;
     outcome
 }
@@ -70,6 +70,7 @@ async fn nothing_of_the_life_before_is_taken_for_the_new_one() {
     node.wake(&id, &bookmark(&report)).await;
     let stray = node.due(i64::MAX / 2).await.remove(0);
     let before = node
+        .query()
         .instance_head(&world.tenant, &id)
         .await
         .unwrap()
@@ -85,7 +86,7 @@ async fn nothing_of_the_life_before_is_taken_for_the_new_one() {
     );
     // A message that was on its way finds nothing to do, and does not wait for a commit that never comes.
     wait_ms(300_000).await;
-    let fired = node.fire_timer(&stray).await.unwrap();
+    let fired = node.timers().fire(&stray).await.unwrap();
     assert!(format!("{fired:?}").starts_with("Stale"), "{fired:?}");
     assert_eq!(node.sub_status(&id).await, "Suspended");
     let woken = node.wake(&id, &bookmark(&report)).await;
@@ -108,12 +109,16 @@ async fn what_is_being_deleted_comes_back_when_it_is_gone() {
     node.publish(sequence("flow", &[event("a")])).await;
     let id = node.started("flow").await.instance.id.to_string();
     let file = export(&node, &world, &id).await;
-    node.delete_instance(&world.tenant, &id).await.unwrap();
+    node.instances().delete(&world.tenant, &id).await.unwrap();
     // Its cleaning is under way.
-    let outcome = node.import_instance(&world.tenant, &file).await.unwrap();
+    let outcome = node.instances().import(&world.tenant, &file).await.unwrap();
     assert!(matches!(outcome, ImportOutcome::Busy), "{outcome:?}");
     settle().await;
-    let against = node.check_import(&world.tenant, &file).await.unwrap();
+    let against = node
+        .instances()
+        .check_import(&world.tenant, &file)
+        .await
+        .unwrap();
     assert!(against.is_none(), "{against:?}");
     import(&node, &world, &file).await;
     let again = import(&node, &world, &file).await;
@@ -160,7 +165,7 @@ async fn a_burst_that_was_cut_off_goes_on_elsewhere() {
     };
     let _dead = tokio::time::timeout(
         std::time::Duration::from_secs(1),
-        dying.runtime.start(&world.tenant, request),
+        dying.runtime.instances().start(&world.tenant, request),
     )
     .await;
     let file = export(&node, &world, "i").await;

@@ -30,11 +30,19 @@ async fn an_instance_starts_waits_resumes_and_finishes() {
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     assert_eq!(world.rows("STIM"), Vec::<String>::new());
 
-    let journal = node.journal(&world.tenant, id, 0, 1_000).await.unwrap();
+    let journal = node
+        .query()
+        .journal(&world.tenant, id, 0, 1_000)
+        .await
+        .unwrap();
     let journal = journal.unwrap();
     let sequences: Vec<_> = journal.lines.iter().map(|line| line.sequence).collect();
     assert_eq!(sequences, (0..journal.total).collect::<Vec<_>>());
-    let executions = node.activity_executions(&world.tenant, id).await.unwrap();
+    let executions = node
+        .query()
+        .activity_executions(&world.tenant, id)
+        .await
+        .unwrap();
     let executions = executions.unwrap();
     let types: Vec<_> = executions
         .iter()
@@ -86,7 +94,7 @@ async fn of_racing_resumes_exactly_one_carries_on() {
         let (runtime, tenant) = (nodes[n % 3].runtime.clone(), world.tenant.clone());
         let request = ResumeRequest::bookmark(&id, &bookmark, Map::new());
         racing.push(tokio::spawn(async move {
-            runtime.resume(&tenant, request).await
+            runtime.instances().resume(&tenant, request).await
         }));
     }
     let mut resumed = 0;
@@ -128,7 +136,11 @@ async fn a_dispatch_starts_by_itself() {
     let node = world.node();
     node.publish(sequence("flow", &[write("hello")])).await;
     let request = || StartRequest::new(DefinitionHandle::published("flow"));
-    let dispatched = node.dispatch(&world.tenant, request()).await.unwrap();
+    let dispatched = node
+        .instances()
+        .dispatch(&world.tenant, request())
+        .await
+        .unwrap();
     let DispatchOutcome::Accepted { instance_id } = dispatched else {
         panic!("not accepted");
     };
@@ -136,7 +148,11 @@ async fn a_dispatch_starts_by_itself() {
     assert_eq!(node.sub_status(&instance_id).await, "Finished");
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     let nothing = StartRequest::new(DefinitionHandle::published("nothing"));
-    let refused = node.dispatch(&world.tenant, nothing).await.unwrap();
+    let refused = node
+        .instances()
+        .dispatch(&world.tenant, nothing)
+        .await
+        .unwrap();
     assert_eq!(refused, DispatchOutcome::NotFound);
 }
 
@@ -149,11 +165,11 @@ async fn a_cancelled_instance_stays_cancelled() {
     let started = node.started("flow").await;
     let id = started.instance.id.to_string();
     assert_eq!(world.rows("TIMER").len(), 1);
-    let cancelled = node.cancel(&world.tenant, &id).await.unwrap();
+    let cancelled = node.instances().cancel(&world.tenant, &id).await.unwrap();
     assert!(matches!(cancelled, ResumeOutcome::Resumed(_)));
     assert_eq!(node.sub_status(&id).await, "Cancelled");
     assert_eq!(world.rows("TIMER"), Vec::<String>::new());
-    let again = node.cancel(&world.tenant, &id).await.unwrap();
+    let again = node.instances().cancel(&world.tenant, &id).await.unwrap();
     assert!(matches!(again, ResumeOutcome::Ended(_)));
     wait_ms(3_700_000).await;
     assert_eq!(node.fire_due().await, 0);
@@ -167,7 +183,7 @@ async fn a_deleted_instance_does_not_come_back() {
         .await;
     let started = node.started("flow").await;
     let id = started.instance.id.to_string();
-    let delete = || node.delete_instance(&world.tenant, &id);
+    let delete = || node.instances().delete(&world.tenant, &id);
     assert_eq!(delete().await.unwrap(), DeleteOutcome::Deleted);
     settle().await;
     assert_eq!(delete().await.unwrap(), DeleteOutcome::Already);
@@ -184,7 +200,11 @@ async fn a_deleted_instance_does_not_come_back() {
     assert_eq!(world.rows("WF#"), ["HEAD"]);
     assert_eq!(world.rows("STIM"), Vec::<String>::new());
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
-    let nobody = node.delete_instance(&world.tenant, "nobody").await.unwrap();
+    let nobody = node
+        .instances()
+        .delete(&world.tenant, "nobody")
+        .await
+        .unwrap();
     assert_eq!(nobody, DeleteOutcome::NotFound);
 }
 
@@ -200,13 +220,19 @@ async fn a_task_is_asked_for_and_completed_once() {
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].task_name, "Review");
     let id = asked[0].task_id.clone();
-    let complete = || node.complete_task(&world.tenant, &id, json!("fine"));
+    let complete = || {
+        node.instances()
+            .complete_task(&world.tenant, &id, json!("fine"))
+    };
     let ResumeOutcome::Resumed(report) = complete().await.unwrap() else {
         panic!("not resumed");
     };
     assert_eq!(report.lines, ["done"]);
     assert!(matches!(complete().await.unwrap(), ResumeOutcome::Ended(_)));
-    let unknown = node.complete_task(&world.tenant, "x", json!(1)).await;
+    let unknown = node
+        .instances()
+        .complete_task(&world.tenant, "x", json!(1))
+        .await;
     assert!(matches!(unknown.unwrap(), ResumeOutcome::NotFound));
     assert_eq!(
         node.sub_status(started.instance.id.as_str()).await,
@@ -226,7 +252,10 @@ async fn who_works_for_long_makes_others_wait_and_then_tell() {
     node.hold(&id, 30_000).await;
     let request = ResumeRequest::bookmark(&id, &bookmark, Map::new());
     let before = world.now();
-    let busy = node.resume(&world.tenant, request.clone()).await;
+    let busy = node
+        .instances()
+        .resume(&world.tenant, request.clone())
+        .await;
     assert!(
         matches!(&busy, Err(RuntimeError::InProgress { instance_id, .. }) if *instance_id == id),
         "{busy:?}"
@@ -234,6 +263,10 @@ async fn who_works_for_long_makes_others_wait_and_then_tell() {
     let waited = world.now() - before;
     assert!((10_000..11_000).contains(&waited), "{waited}");
     wait_ms(30_000).await;
-    let resumed = node.resume(&world.tenant, request).await.unwrap();
+    let resumed = node
+        .instances()
+        .resume(&world.tenant, request)
+        .await
+        .unwrap();
     assert!(matches!(resumed, ResumeOutcome::Resumed(_)));
 }

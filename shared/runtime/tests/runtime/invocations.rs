@@ -68,7 +68,12 @@ fn call() -> Value {
 
 async fn start(runtime: &Runtime, world: &World) -> dormouse_runtime::BurstReport {
     let request = StartRequest::new(dormouse_runtime::DefinitionHandle::published("flow"));
-    match runtime.start(&world.tenant, request).await.unwrap() {
+    match runtime
+        .instances()
+        .start(&world.tenant, request)
+        .await
+        .unwrap()
+    {
         StartOutcome::Started(report) => *report,
         other => panic!("{other:?}"),
     }
@@ -97,12 +102,12 @@ async fn a_call_that_no_longer_fits_is_left_to_the_next_invocation() {
         ));
         assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
 
-        let delivered = function.deliver(message).await.unwrap();
+        let delivered = function.delivery().deliver(message).await.unwrap();
         assert_eq!(delivered, Delivered::Done);
         assert_eq!(node.sub_status(&id).await, "Finished");
         assert_eq!(world.web.requests.lock().unwrap().drain(..).count(), 1);
         // Delivered twice it changes nothing.
-        function.deliver(message).await.unwrap();
+        function.delivery().deliver(message).await.unwrap();
         assert_eq!(world.web.requests.lock().unwrap().len(), 0);
     }
 }
@@ -118,7 +123,10 @@ async fn a_call_that_is_cut_off_is_made_again_under_the_same_key() {
     let report = start(&function.until(ends), &world).await;
     assert!(report.goes_on);
     let message = queue.0.lock().unwrap().remove(0);
-    assert_eq!(function.deliver(&message).await.unwrap(), Delivered::Done);
+    assert_eq!(
+        function.delivery().deliver(&message).await.unwrap(),
+        Delivered::Done
+    );
     let id = report.instance.id.as_str();
     assert_eq!(node.sub_status(id).await, "Finished");
     let requests = world.web.requests.lock().unwrap();
@@ -139,7 +147,7 @@ async fn a_lease_outlives_its_invocation_by_seconds_only() {
     let id = report.instance.id.as_str();
     let request = ResumeRequest::bookmark(id, bookmark(&report), serde_json::Map::new());
     // Killed in the middle of the call: the lease is left behind.
-    let resume = killed.resume(&world.tenant, request);
+    let resume = killed.instances().resume(&world.tenant, request);
     let cut_off = tokio::time::timeout(Duration::from_millis(20), resume).await;
     assert!(cut_off.is_err());
     wait_ms(7_000).await;
@@ -151,7 +159,10 @@ async fn a_lease_outlives_its_invocation_by_seconds_only() {
     let message = Message::new("x", world.tenant.clone(), task);
     let hurried = function.until(Timestamp(world.now() + 20_000));
     let begun = world.now();
-    assert_eq!(hurried.deliver(&message).await.unwrap(), Delivered::Done);
+    assert_eq!(
+        hurried.delivery().deliver(&message).await.unwrap(),
+        Delivered::Done
+    );
     assert_eq!(node.sub_status(id).await, "Finished");
     assert!(world.now() - begun < 1_000, "it waited for the lease");
 }
@@ -166,9 +177,16 @@ async fn workflows_that_set_each_other_off_are_cut_off_by_the_hop_budget() {
         name: "go".into(),
         ..EventRequest::default()
     };
-    node.publish_event(&world.tenant, event).await.unwrap();
+    node.stimuli()
+        .publish_event(&world.tenant, event)
+        .await
+        .unwrap();
     settle().await;
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     let [letter] = letters.letters.as_slice() else {
         panic!("{letters:?}");
     };
@@ -178,7 +196,7 @@ async fn workflows_that_set_each_other_off_are_cut_off_by_the_hop_budget() {
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     // Whoever replays it gives it a new budget.
     let id = letter.id.clone();
-    let replayed = node.replay_dead_letter(&world.tenant, &id, false).await;
+    let replayed = node.dead_letters().replay(&world.tenant, &id, false).await;
     assert_eq!(replayed.unwrap(), Replay::Done);
     settle().await;
     let heads = world.rows("WF#").into_iter().filter(|row| row == "HEAD");
@@ -197,11 +215,16 @@ async fn a_burst_that_cannot_go_on_becomes_a_failure_of_its_instance() {
         made_way: true,
     };
     let message = Message::new("x", world.tenant.clone(), task);
-    node.give_up(&message, "nobody can go on with it")
+    node.dead_letters()
+        .give_up(&message, "nobody can go on with it")
         .await
         .unwrap();
     assert_eq!(node.sub_status(&id).await, "Faulted");
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert_eq!(letters.letters.len(), 0);
 }
 
@@ -226,7 +249,11 @@ async fn a_bus_that_listens_hears_of_each_change_once() {
         bookmark(&report),
         serde_json::Map::new(),
     );
-    let resumed = told.resume(&world.tenant, request).await.unwrap();
+    let resumed = told
+        .instances()
+        .resume(&world.tenant, request)
+        .await
+        .unwrap();
     assert!(matches!(resumed, ResumeOutcome::Resumed(_)));
     settle().await;
     let events = bus.0.lock().unwrap();

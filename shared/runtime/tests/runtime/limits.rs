@@ -49,7 +49,8 @@ async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
     };
     let message = Message::new("start/x", world.tenant.clone(), task);
     node.store()
-        .put_outbox(
+        .outbox()
+        .put(
             &world.tenant,
             "x",
             world.now(),
@@ -59,11 +60,15 @@ async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
         .unwrap();
     node.sweep_later().await;
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert_eq!(letters.letters.len(), 1);
     node.publish(sequence("flow", &[write("end")])).await;
     let id = letters.letters[0].id.clone();
-    let replayed = node.replay_dead_letter(&world.tenant, &id, false).await;
+    let replayed = node.dead_letters().replay(&world.tenant, &id, false).await;
     assert_eq!(replayed.unwrap(), Replay::Done);
     settle().await;
     assert_eq!(node.sub_status("x").await, "Finished");
@@ -73,12 +78,13 @@ async fn what_cannot_be_delivered_becomes_a_dead_letter_that_can_be_replayed() {
 async fn a_row_that_cannot_be_read_is_buried() {
     let world = World::new();
     let node = world.node();
-    let odd = dormouse_store::outbox::Effect {
+    let odd = dormouse_store::outbox::row::Effect {
         id: "odd".into(),
         body: bytes::Bytes::from_static(b"?"),
     };
     node.store()
-        .put_outbox(&world.tenant, "odd", world.now(), &[odd])
+        .outbox()
+        .put(&world.tenant, "odd", world.now(), &[odd])
         .await
         .unwrap();
     assert_eq!(node.sweep_later().await.given_up, 1);
@@ -98,7 +104,8 @@ async fn kept_from_going_on(node: &Node, world: &World) -> String {
     let rows = [message.effect().unwrap()];
     let put = node
         .store()
-        .put_outbox(&world.tenant, &id, world.now(), &rows);
+        .outbox()
+        .put(&world.tenant, &id, world.now(), &rows);
     put.await.unwrap();
     node.hold(&id, 3_600_000).await;
     id
@@ -112,7 +119,7 @@ async fn a_row_rests_while_others_hold_its_instance_and_is_not_given_up_on() {
     wait_ms(6_000).await;
     let (began, mut attempts) = (world.now(), Vec::new());
     while world.rows("OUTBOX").len() == 1 && attempts.len() < 50 {
-        let report = node.sweep().await.unwrap();
+        let report = node.operations().sweep().await.unwrap();
         if report.left + report.given_up > 0 {
             attempts.push((world.now() - began) / 1_000);
         }
@@ -125,10 +132,14 @@ async fn a_row_rests_while_others_hold_its_instance_and_is_not_given_up_on() {
         rests.clone().all(|rest| (5..=7).contains(&rest)),
         "{attempts:?}"
     );
-    let letters = node.dead_letters(&world.tenant, 10, None).await.unwrap();
+    let letters = node
+        .dead_letters()
+        .list(&world.tenant, 10, None)
+        .await
+        .unwrap();
     assert!(letters.letters.is_empty(), "{letters:?}");
     wait_ms(3_600_000).await;
-    node.sweep().await.unwrap();
+    node.operations().sweep().await.unwrap();
     settle().await;
     assert_eq!(node.sub_status(&id).await, "Suspended");
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
@@ -148,7 +159,11 @@ async fn a_burst_that_takes_long_makes_way_and_goes_on() {
     settle().await;
     let id = started.instance.id.as_str();
     assert_eq!(node.sub_status(id).await, "Finished");
-    let executions = node.activity_executions(&world.tenant, id).await.unwrap();
+    let executions = node
+        .query()
+        .activity_executions(&world.tenant, id)
+        .await
+        .unwrap();
     let written = executions.unwrap().into_iter();
     assert_eq!(
         written
@@ -193,7 +208,11 @@ async fn a_failed_activity_can_be_tried_again() {
     let id = started.instance.id.to_string();
     node.wake(&id, &bookmark(&started)).await;
     assert_eq!(node.sub_status(&id).await, "Faulted");
-    let retried = node.retry(&world.tenant, &id, Vec::new()).await.unwrap();
+    let retried = node
+        .instances()
+        .retry(&world.tenant, &id, Vec::new())
+        .await
+        .unwrap();
     let AlterOutcome::Altered(report) = retried else {
         panic!("{retried:?}");
     };
@@ -201,16 +220,19 @@ async fn a_failed_activity_can_be_tried_again() {
     assert_eq!(report.instance.incidents.len(), 1);
     assert_eq!(node.sub_status(&id).await, "Faulted");
     let finished = node.started("flow").await;
-    node.cancel(&world.tenant, finished.instance.id.as_str())
+    node.instances()
+        .cancel(&world.tenant, finished.instance.id.as_str())
         .await
         .unwrap();
     let refused = node
+        .instances()
         .retry(&world.tenant, finished.instance.id.as_str(), Vec::new())
         .await
         .unwrap();
     assert!(matches!(refused, AlterOutcome::Ended(_)));
     let waiting = node.started("flow").await;
     let nothing = node
+        .instances()
         .retry(&world.tenant, waiting.instance.id.as_str(), Vec::new())
         .await
         .unwrap();

@@ -51,7 +51,7 @@ async fn an_instance_is_counted_when_it_begins_and_when_it_ends() {
     assert_eq!(numbers.sum(Metric::InstancesCompleted), 1);
 
     let id = one.instance.id.to_string();
-    node.cancel(&world.tenant, &id).await.unwrap();
+    node.instances().cancel(&world.tenant, &id).await.unwrap();
     wait_ms(33_000).await;
     assert_eq!(node.fire_due().await, 1);
     assert_eq!(numbers.sum(Metric::InstancesActiveChange), 0);
@@ -106,7 +106,7 @@ async fn a_lease_that_somebody_has_is_contended_once_and_may_be_waited_for_in_va
     let request = ResumeRequest::bookmark(&id, bookmark(&started), serde_json::Map::new());
     // Somebody takes the lease and does not come back.
     node.hold(&id, 30_000).await;
-    let refused = node.resume(&world.tenant, request).await;
+    let refused = node.instances().resume(&world.tenant, request).await;
     assert!(matches!(refused, Err(RuntimeError::InProgress { .. })));
     assert_eq!(world.numbers.of(Metric::LeaseContended), [1]);
     assert_eq!(world.numbers.of(Metric::LeaseFailed), [1]);
@@ -116,11 +116,11 @@ async fn a_lease_that_somebody_has_is_contended_once_and_may_be_waited_for_in_va
 async fn being_told_of_a_change_is_counted() {
     let world = World::new();
     let node = world.node();
-    node.invalidate(&DefinitionChanged {
+    node.graphs().invalidate(&DefinitionChanged {
         tenant: "default".into(),
         definition_id: "d".into(),
     });
     assert_eq!(world.numbers.of(Metric::CacheInvalidations), [1]);
-    node.sweep().await.unwrap();
+    node.operations().sweep().await.unwrap();
     assert_eq!(world.numbers.of(Metric::Sweeps), [1]);
 }

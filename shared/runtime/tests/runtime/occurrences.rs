@@ -3,7 +3,7 @@
 use dormouse_engine::graph::Recurrence;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Occurrence, Overlap, Timer, TimerOutcome};
-use dormouse_store::list::{InstanceFilter, Paging};
+use dormouse_store::instance::list::{InstanceFilter, Paging};
 
 use crate::flow::{cron, event, sequence, write};
 use crate::world::{BEGIN, Node, World, settle, wait_ms};
@@ -23,6 +23,7 @@ async fn statuses(node: &Node, world: &World) -> Vec<String> {
         cursor: None,
     };
     let page = node
+        .query()
         .instances(&world.tenant, &InstanceFilter::default(), &paging)
         .await
         .unwrap();
@@ -54,7 +55,7 @@ async fn a_cron_trigger_starts_an_instance_for_each_occurrence() {
     assert_eq!(statuses(&node, &world).await, ["Finished"; 3]);
     // Fired again on two nodes, an occurrence changes nothing.
     let (one, other) = (world.node(), world.node());
-    let (a, b) = tokio::join!(one.fire_timer(&first[0]), other.fire_timer(&first[0]));
+    let (a, b) = tokio::join!(one.timers().fire(&first[0]), other.timers().fire(&first[0]));
     assert!(!matches!(a.unwrap(), TimerOutcome::Fired(_)));
     assert!(!matches!(b.unwrap(), TimerOutcome::Fired(_)));
     assert_eq!(statuses(&node, &world).await.len(), 3);
@@ -71,11 +72,12 @@ async fn occurrences_of_a_version_before_are_no_ops() {
     let old = timers(&world).await.remove(0);
     node.publish(flow("new")).await;
     wait_ms(60_000).await;
-    let stale = node.fire_timer(&old).await.unwrap();
+    let stale = node.timers().fire(&old).await.unwrap();
     assert!(matches!(stale, TimerOutcome::Stale));
     node.fire_due().await;
     assert_eq!(statuses(&node, &world).await.len(), 1);
-    node.retract_definition(&world.tenant, "flow")
+    node.definitions()
+        .retract(&world.tenant, "flow")
         .await
         .unwrap();
     minutes(&node, 3).await;
@@ -122,12 +124,16 @@ async fn one_buffered_occurrence_starts_when_the_running_one_ends() {
         waits: true,
         ..Default::default()
     };
-    node.publish_event(&world.tenant, wake.clone())
+    node.stimuli()
+        .publish_event(&world.tenant, wake.clone())
         .await
         .unwrap();
     settle().await;
     assert_eq!(statuses(&node, &world).await, ["Finished", "Suspended"]);
-    node.publish_event(&world.tenant, wake).await.unwrap();
+    node.stimuli()
+        .publish_event(&world.tenant, wake)
+        .await
+        .unwrap();
     settle().await;
     assert_eq!(statuses(&node, &world).await, ["Finished", "Finished"]);
     minutes(&node, 1).await;
@@ -166,7 +172,7 @@ async fn of_racing_nodes_one_starts_an_occurrence() {
     for n in 0..50 {
         let (runtime, timer) = (nodes[n % 5].runtime.clone(), timer.clone());
         racing.push(tokio::spawn(
-            async move { runtime.fire_timer(&timer).await },
+            async move { runtime.timers().fire(&timer).await },
         ));
     }
     for one in racing {
@@ -176,7 +182,7 @@ async fn of_racing_nodes_one_starts_an_occurrence() {
     }
     assert_eq!(statuses(&nodes[0], &world).await, ["Suspended"]);
     for node in &nodes {
-        let again = node.fire_timer(&timer).await.unwrap();
+        let again = node.timers().fire(&timer).await.unwrap();
         assert!(matches!(again, TimerOutcome::Stale), "{again:?}");
     }
     let left = timers(&world).await;

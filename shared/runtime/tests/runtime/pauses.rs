@@ -22,7 +22,7 @@ fn named(name: &str) -> EventRequest {
 }
 
 async fn pause(node: &Node) {
-    node.begin_pause("ada", None).await.unwrap().unwrap();
+    node.pauses().begin("ada", None).await.unwrap().unwrap();
 }
 
 #[track_caller]
@@ -49,18 +49,18 @@ async fn during_a_pause_nothing_is_started_or_woken_by_whoever_asks() {
     let before = world.memory.items();
     pause(&node).await;
 
-    refused(node.start(tenant, start("flow")).await);
-    refused(node.dispatch(tenant, start("flow")).await);
+    refused(node.instances().start(tenant, start("flow")).await);
+    refused(node.instances().dispatch(tenant, start("flow")).await);
     let resume = ResumeRequest::bookmark(&id, &at, Map::new());
-    refused(node.resume(tenant, resume).await);
-    refused(node.publish_event(tenant, named("go")).await);
+    refused(node.instances().resume(tenant, resume).await);
+    refused(node.stimuli().publish_event(tenant, named("go")).await);
     let waits = EventRequest {
         waits: true,
         ..named("go")
     };
-    refused(node.publish_event(tenant, waits).await);
-    refused(node.retry(tenant, &id, Vec::new()).await);
-    refused(node.replay_dead_letter(tenant, "any", false).await);
+    refused(node.stimuli().publish_event(tenant, waits).await);
+    refused(node.instances().retry(tenant, &id, Vec::new()).await);
+    refused(node.dead_letters().replay(tenant, "any", false).await);
     settle().await;
     // Nothing has changed but that there is a pause.
     let mut after = world.memory.items();
@@ -68,10 +68,10 @@ async fn during_a_pause_nothing_is_started_or_woken_by_whoever_asks() {
     assert_eq!(after, before);
 
     // What ends is ended, and what is published is published.
-    node.cancel(tenant, &id).await.unwrap();
+    node.instances().cancel(tenant, &id).await.unwrap();
     assert_eq!(node.sub_status(&id).await, "Cancelled");
     node.publish(sequence("other", &[write("hello")])).await;
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     node.started("other").await;
 }
 
@@ -86,14 +86,14 @@ async fn another_node_sees_a_pause_when_it_looks_and_reads_nothing_for_it_otherw
     // It has not looked yet: it knows nothing, and a start is its write and its read.
     two.started("flow").await;
     assert_eq!(two.table.calls(), before + 2);
-    two.look_at_pause_now_and_then().await.unwrap();
-    refused(two.start(&world.tenant, start("flow")).await);
-    one.end_pause().await.unwrap();
+    two.pauses().look_now_and_then().await.unwrap();
+    refused(two.instances().start(&world.tenant, start("flow")).await);
+    one.pauses().end().await.unwrap();
     // Not looked at anew: that is for later.
-    two.look_at_pause_now_and_then().await.unwrap();
-    refused(two.start(&world.tenant, start("flow")).await);
+    two.pauses().look_now_and_then().await.unwrap();
+    refused(two.instances().start(&world.tenant, start("flow")).await);
     wait_ms(PAUSE_SEEN_MS.unsigned_abs()).await;
-    two.look_at_pause_now_and_then().await.unwrap();
+    two.pauses().look_now_and_then().await.unwrap();
     two.started("flow").await;
 }
 
@@ -115,15 +115,18 @@ async fn timers_and_occurrences_wait_for_the_end_of_a_pause() {
     let due = node.due(world.now()).await;
     assert_eq!(due.len(), 2);
     for timer in due {
-        refused(node.fire_timer(&timer).await);
+        refused(node.timers().fire(&timer).await);
         let message = Message::new("m", world.tenant.clone(), Task::Fire { timer });
-        assert_eq!(node.deliver(&message).await.unwrap(), Delivered::Paused);
+        assert_eq!(
+            node.delivery().deliver(&message).await.unwrap(),
+            Delivered::Paused
+        );
     }
-    node.sweep().await.unwrap();
+    node.operations().sweep().await.unwrap();
     assert_eq!(left(&world), before);
     assert_eq!(node.sub_status(&id).await, "Suspended");
 
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     assert_eq!(node.fire_due().await, 2);
     assert_eq!(node.sub_status(&id).await, "Finished");
     // Of the sixty that were missed the latest, as after a downtime; and the next one is set.
@@ -144,7 +147,7 @@ async fn what_lies_in_the_outbox_stays_there_however_long_a_pause_is() {
         .await;
     let waiting = node.started("flow").await.instance.id.to_string();
     // What a node accepted and died before it could deliver.
-    let (event, _) = node.event_message(tenant, named("go"));
+    let (event, _) = node.stimuli().event_message(tenant, named("go"));
     let task = Task::Start {
         instance: "dispatched".into(),
         definition: DefinitionHandle::published("flow"),
@@ -155,7 +158,8 @@ async fn what_lies_in_the_outbox_stays_there_however_long_a_pause_is() {
         let effects = [message.effect().unwrap()];
         let put = node
             .store()
-            .put_outbox(tenant, &message.id, world.now(), &effects);
+            .outbox()
+            .put(tenant, &message.id, world.now(), &effects);
         put.await.unwrap();
     }
     pause(&node).await;
@@ -167,7 +171,7 @@ async fn what_lies_in_the_outbox_stays_there_however_long_a_pause_is() {
     assert_eq!(left(&world), [0, 2, 0]);
     assert_eq!(node.sub_status(&waiting).await, "Suspended");
 
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     let report = node.sweep_later().await;
     assert_eq!((report.delivered, report.left, report.given_up), (2, 0, 0));
     assert_eq!(node.sub_status(&waiting).await, "Finished");
@@ -190,25 +194,25 @@ async fn an_event_that_is_kept_outlives_a_pause_and_meets_its_bookmark_after_it(
     .await;
     let id = node.started("flow").await.instance.id.to_string();
     let kept = EventRequest {
-        kept_ms: Some(600_000),
+        queued_ms: Some(600_000),
         instance_id: Some(id.clone()),
         ..named("go")
     };
     let brief = EventRequest {
-        kept_ms: Some(1_000),
+        queued_ms: Some(1_000),
         ..named("nobody")
     };
-    node.publish_event(tenant, kept).await.unwrap();
-    node.publish_event(tenant, brief).await.unwrap();
+    node.stimuli().publish_event(tenant, kept).await.unwrap();
+    node.stimuli().publish_event(tenant, brief).await.unwrap();
     wait_ms(2_000).await;
     // What had expired before the pause has expired.
     pause(&node).await;
-    let expired = node.sweep().await.unwrap().expired;
+    let expired = node.operations().sweep().await.unwrap().expired;
     assert_eq!((expired, left(&world)[2]), (1, 1));
     for _ in 0..120 {
         assert_eq!(node.sweep_later().await.expired, 0);
     }
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     node.fire_due().await;
     node.sweep_later().await;
     assert_eq!(node.sub_status(&id).await, "Finished");
@@ -226,7 +230,7 @@ async fn a_message_comes_again_after_as_long_as_the_pause_has_lasted() {
         (3_600_000, 240_000, 300_000),
     ] {
         wait_ms(after_ms).await;
-        let again = node.again_after_pause_ms();
+        let again = node.pauses().again_after_pause_ms();
         assert!((least..most).contains(&again), "{again}");
     }
 }

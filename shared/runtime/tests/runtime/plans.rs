@@ -50,13 +50,19 @@ fn request(selection: Selection) -> PlanRequest {
 }
 
 async fn plan(node: &Node, world: &World, id: &str) -> PlanDetail {
-    let found = node.plan(&world.tenant, id, None, 10_000).await;
+    let found = node
+        .operations()
+        .plan(&world.tenant, id, None, 10_000)
+        .await;
     found.unwrap().unwrap()
 }
 
 async fn submit(node: &Node, world: &World, id: &str, request: &PlanRequest) -> Submitted {
     let id = Some(id.to_owned());
-    node.submit_plan(&world.tenant, id, request).await.unwrap()
+    node.operations()
+        .submit_plan(&world.tenant, id, request)
+        .await
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,7 +77,10 @@ async fn a_plan_changes_all_that_its_filter_takes_and_nothing_else() {
     }
     let other = node.started("other").await.instance.id.to_string();
     let ended = ids.pop().unwrap();
-    node.cancel(&world.tenant, &ended).await.unwrap();
+    node.instances()
+        .cancel(&world.tenant, &ended)
+        .await
+        .unwrap();
 
     let accepted = submit(&node, &world, "p", &request(of("flow"))).await;
     assert_eq!(accepted, Submitted::Accepted("p".into()));
@@ -106,17 +115,22 @@ async fn a_plan_changes_all_that_its_filter_takes_and_nothing_else() {
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     // A page at a time.
     let first = node
+        .operations()
         .plan(&world.tenant, "p", None, 150)
         .await
         .unwrap()
         .unwrap();
     let last = first.jobs.last().map(|job| job.instance_id.clone());
-    let rest = node.plan(&world.tenant, "p", last.as_deref(), 150).await;
+    let rest = node
+        .operations()
+        .plan(&world.tenant, "p", last.as_deref(), 150)
+        .await;
     let rest = rest.unwrap().unwrap();
     let both: Vec<_> = first.jobs.into_iter().chain(rest.jobs).collect();
     assert_eq!(both, done.jobs);
     assert!(
-        node.plan(&world.tenant, "none", None, 1)
+        node.operations()
+            .plan(&world.tenant, "none", None, 1)
             .await
             .unwrap()
             .is_none()
@@ -137,7 +151,9 @@ async fn a_plan_is_carried_out_once_wherever_it_is_cut_off() {
         |node, _| async move {
             let tenant = dormouse_runtime::Tenant::default();
             let request = request(of("flow"));
-            let submitted = node.submit_plan(&tenant, Some("p".into()), &request);
+            let submitted = node
+                .operations()
+                .submit_plan(&tenant, Some("p".into()), &request);
             submitted.await.unwrap();
         },
         |world, node, _| async move {
@@ -205,25 +221,28 @@ async fn a_plan_waits_for_the_end_of_a_pause() {
     let node = world.node();
     node.publish(flow("flow")).await;
     let id = node.started("flow").await.instance.id.to_string();
-    node.begin_pause("ada", None).await.unwrap().unwrap();
+    node.pauses().begin("ada", None).await.unwrap().unwrap();
     let refused = node
+        .operations()
         .submit_plan(&world.tenant, None, &request(of("flow")))
         .await;
     assert!(matches!(refused, Err(RuntimeError::Paused { .. })));
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     // Accepted by a node that dies before it does anything about it.
     let dying = world.dying_node(2, true);
     let tenant = world.tenant.clone();
     tokio::spawn(async move {
         let request = request(of("flow"));
-        let submitted = dying.submit_plan(&tenant, Some("p".into()), &request);
+        let submitted = dying
+            .operations()
+            .submit_plan(&tenant, Some("p".into()), &request);
         submitted.await.unwrap();
     });
     settle().await;
-    node.begin_pause("ada", None).await.unwrap().unwrap();
+    node.pauses().begin("ada", None).await.unwrap().unwrap();
     node.sweep_later().await;
     assert_eq!(written(&node, &world, &id).await, ["a"]);
-    node.end_pause().await.unwrap();
+    node.pauses().end().await.unwrap();
     node.sweep_later().await;
     assert_eq!(written(&node, &world, &id).await, ["a", "a"]);
     assert_eq!(
@@ -275,23 +294,37 @@ async fn an_instance_goes_over_to_another_version_and_on_from_there() {
     .await;
     let migrate = |version| vec![Change::Migrate { version }];
 
-    let missing = node.alter(&world.tenant, &id, migrate(7)).await.unwrap();
+    let missing = node
+        .instances()
+        .alter(&world.tenant, &id, migrate(7))
+        .await
+        .unwrap();
     assert!(missing.told().contains("no version 7"), "{missing:?}");
     node.publish(sequence("flow", &[write("gone")])).await;
-    let no_place = node.alter(&world.tenant, &id, migrate(3)).await.unwrap();
+    let no_place = node
+        .instances()
+        .alter(&world.tenant, &id, migrate(3))
+        .await
+        .unwrap();
     assert!(no_place.told().contains("`go`"), "{no_place:?}");
     let head = node
+        .query()
         .instance_head(&world.tenant, &id)
         .await
         .unwrap()
         .unwrap();
     assert_eq!(head.summary.definition_version, 1);
 
-    let altered = node.alter(&world.tenant, &id, migrate(2)).await.unwrap();
+    let altered = node
+        .instances()
+        .alter(&world.tenant, &id, migrate(2))
+        .await
+        .unwrap();
     assert!(matches!(altered, AlterOutcome::Altered(_)), "{altered:?}");
     // A node that knows nothing of it goes on where it is.
     let node = world.node();
     let head = node
+        .query()
         .instance_head(&world.tenant, &id)
         .await
         .unwrap()
@@ -301,6 +334,7 @@ async fn an_instance_goes_over_to_another_version_and_on_from_there() {
     assert_eq!(node.sub_status(&id).await, "Finished");
     assert_eq!(written(&node, &world, &id).await, ["a", "new"]);
     let journal = node
+        .query()
         .journal(&world.tenant, &id, 0, 100)
         .await
         .unwrap()
@@ -343,7 +377,10 @@ async fn a_plan_brings_all_instances_of_a_version_to_the_next() {
         waits: true,
         ..dormouse_runtime::EventRequest::default()
     };
-    node.publish_event(&world.tenant, event).await.unwrap();
+    node.stimuli()
+        .publish_event(&world.tenant, event)
+        .await
+        .unwrap();
     settle().await;
     for job in &done.jobs {
         assert_eq!(written(&node, &world, &job.instance_id).await, ["new"]);

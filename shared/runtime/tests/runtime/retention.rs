@@ -38,12 +38,16 @@ async fn a_short_period_ends_with_a_tombstone_that_goes_too() {
     node.begin(named("i")).await;
     assert_eq!(left(&world), ["HEAD", "UNTIL"]);
     wait_ms(DAY_MS - 1_000).await;
-    assert_eq!(node.sweep().await.unwrap().removed, 0);
+    assert_eq!(node.operations().sweep().await.unwrap().removed, 0);
     wait_ms(2_000).await;
-    assert_eq!(node.sweep().await.unwrap().removed, 1);
-    assert_eq!(node.sweep().await.unwrap().removed, 0);
+    assert_eq!(node.operations().sweep().await.unwrap().removed, 1);
+    assert_eq!(node.operations().sweep().await.unwrap().removed, 0);
     assert_eq!(left(&world), ["HEAD"]);
-    let gone = node.instance_head(&world.tenant, "i").await.unwrap();
+    let gone = node
+        .query()
+        .instance_head(&world.tenant, "i")
+        .await
+        .unwrap();
     assert!(gone.is_none());
     // The same start delivered once more does nothing: what has happened does not happen again.
     let again = node.begin(named("i")).await;
@@ -69,7 +73,7 @@ async fn a_long_period_costs_nothing_and_the_table_itself_ends_it() {
     assert_eq!(costs, (2, 2), "calls with and without a period");
     assert_eq!(left(&world).len(), 4);
     wait_ms(59 * DAY_MS).await;
-    assert_eq!(node.sweep().await.unwrap().removed, 0);
+    assert_eq!(node.operations().sweep().await.unwrap().removed, 0);
     assert_eq!(world.memory.sweep_expired(world.now() / 1_000), 0);
     wait_ms(2 * DAY_MS).await;
     assert_eq!(world.memory.sweep_expired(world.now() / 1_000), 2);
@@ -96,11 +100,11 @@ async fn what_lies_beside_the_head_goes_with_it_wherever_the_sweep_is_cut_off() 
         wait_ms(61 * DAY_MS).await;
         let dying = world.dying_node(at, at % 2 == 0);
         let table = dying.table.clone();
-        let sweeping = tokio::spawn(async move { dying.sweep().await.map(|_| ()) });
+        let sweeping = tokio::spawn(async move { dying.operations().sweep().await.map(|_| ()) });
         settle().await;
         let died = table.is_dead();
         sweeping.abort();
-        node.sweep().await.unwrap();
+        node.operations().sweep().await.unwrap();
         assert_eq!(left(&world), ["HEAD"], "cut off at call {at}");
         wait_ms(31 * DAY_MS).await;
         world.memory.sweep_expired(world.now() / 1_000);
@@ -129,12 +133,12 @@ async fn a_waiting_instance_stays_and_a_cancelled_one_has_its_own_period() {
     node.wake(finished.instance.id.as_str(), &bookmark(&finished))
         .await;
     let id = goes.instance.id.to_string();
-    node.cancel(&world.tenant, &id).await.unwrap();
+    node.instances().cancel(&world.tenant, &id).await.unwrap();
     wait_ms(3 * DAY_MS).await;
-    assert_eq!(node.sweep().await.unwrap().removed, 1);
+    assert_eq!(node.operations().sweep().await.unwrap().removed, 1);
     for report in [&stays, &finished] {
         let id = report.instance.id.as_str();
-        let head = node.instance_head(&world.tenant, id).await.unwrap();
+        let head = node.query().instance_head(&world.tenant, id).await.unwrap();
         assert!(head.is_some());
     }
 }

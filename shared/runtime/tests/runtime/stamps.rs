@@ -5,9 +5,9 @@ use dormouse_runtime::{
     DefinitionHandle, ResumeOutcome, ResumeRequest, Runtime, StartOutcome, StartRequest, Tenant,
 };
 use dormouse_runtime::{EventRequest, Timer, TimerOutcome, Wakes};
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Loaded, Open, Opened};
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Loaded, Open, Opened};
+use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
 use serde_json::Map;
 
 use crate::crashes::written;
@@ -24,7 +24,7 @@ fn start(runtime: Runtime, tenant: Tenant, id: &str) -> tokio::task::JoinHandle<
         instance_id: Some(id.into()),
         ..StartRequest::new(DefinitionHandle::published("flow"))
     };
-    tokio::spawn(async move { runtime.start(&tenant, request).await.unwrap() })
+    tokio::spawn(async move { runtime.instances().start(&tenant, request).await.unwrap() })
 }
 
 #[tokio::test(start_paused = true)]
@@ -41,22 +41,27 @@ async fn a_timer_of_a_frozen_resume_waits_for_it_then_fences_it_and_the_late_com
     let slow = world.freezing_node();
     let request = ResumeRequest::bookmark(&id, bookmark(&started), Map::new());
     let (runtime, tenant) = (slow.runtime.clone(), world.tenant.clone());
-    let late = tokio::spawn(async move { runtime.resume(&tenant, request).await.unwrap() });
+    let late =
+        tokio::spawn(async move { runtime.instances().resume(&tenant, request).await.unwrap() });
     wait_ms(1_500).await;
     assert!(slow.table.is_frozen());
     let timer = node.due(world.now()).await.remove(0);
     let fence = async || {
-        let head = node.instance_head(&world.tenant, &id).await.unwrap();
+        let head = node
+            .query()
+            .instance_head(&world.tenant, &id)
+            .await
+            .unwrap();
         head.unwrap().fence
     };
     let before = fence().await;
     for _ in 0..5 {
-        assert!(is_later(&node.fire_timer(&timer).await.unwrap()));
+        assert!(is_later(&node.timers().fire(&timer).await.unwrap()));
         wait_ms(10_000).await;
     }
     assert_eq!(fence().await, before, "nothing is fenced while it may come");
     wait_ms(15_000).await;
-    let dropped = node.fire_timer(&timer).await.unwrap();
+    let dropped = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(dropped, TimerOutcome::Stale), "{dropped:?}");
     assert_eq!(fence().await, before + 1);
     assert_eq!(node.due(i64::MAX / 2).await, []);
@@ -65,7 +70,7 @@ async fn a_timer_of_a_frozen_resume_waits_for_it_then_fences_it_and_the_late_com
     let resumed = late.await.unwrap();
     assert!(matches!(resumed, ResumeOutcome::Resumed(_)), "{resumed:?}");
     assert_eq!(node.due(i64::MAX / 2).await.len(), 1);
-    let stray = node.fire_timer(&timer).await.unwrap();
+    let stray = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(stray, TimerOutcome::Stale), "another attempt's");
     wait_ms(1_500).await;
     assert_eq!(node.fire_due().await, 1);
@@ -84,12 +89,12 @@ async fn the_same_holds_for_an_instance_that_does_not_exist_yet() {
     wait_ms(1_500).await;
     assert!(slow.table.is_frozen());
     let timer = node.due(world.now()).await.remove(0);
-    assert!(is_later(&node.fire_timer(&timer).await.unwrap()));
+    assert!(is_later(&node.timers().fire(&timer).await.unwrap()));
     wait_ms(30_000).await;
-    assert!(is_later(&node.fire_timer(&timer).await.unwrap()));
+    assert!(is_later(&node.timers().fire(&timer).await.unwrap()));
     assert_eq!(world.rows("WF#"), Vec::<String>::new());
     wait_ms(35_000).await;
-    let dropped = node.fire_timer(&timer).await.unwrap();
+    let dropped = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(dropped, TimerOutcome::Stale), "{dropped:?}");
     assert_eq!(
         world.rows("WF#"),
@@ -126,10 +131,10 @@ async fn an_outbox_row_of_a_frozen_commit_is_not_delivered_before_it_and_dropped
     wait_ms(20_000).await;
     assert!(slow.table.is_frozen());
     assert_eq!(world.rows("OUTBOX").len(), 1);
-    let report = node.sweep().await.unwrap();
+    let report = node.operations().sweep().await.unwrap();
     assert_eq!((report.delivered, report.left), (0, 1), "it may come");
     wait_ms(120_000).await;
-    node.sweep().await.unwrap();
+    node.operations().sweep().await.unwrap();
     assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
     assert_eq!(world.rows("WF#"), ["HEAD"], "no child, and a placeholder");
     slow.table.thaw();
@@ -154,7 +159,13 @@ async fn waiting(node: &Node, world: &World) -> (String, String, Box<Loaded>) {
         now_ms: world.now(),
         reopens: false,
     };
-    let Opened::Loaded(loaded) = node.store().open(&world.tenant, &open).await.unwrap() else {
+    let Opened::Loaded(loaded) = node
+        .store()
+        .leases()
+        .open(&world.tenant, &open)
+        .await
+        .unwrap()
+    else {
         panic!("not opened");
     };
     (id.clone(), bookmark(&started), loaded)
@@ -167,7 +178,8 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
     let (id, bookmark_id, mut loaded) = waiting(&node, &world).await;
     let probe = node.started("other").await;
     let hash = probe.instance.bookmarks[0].hash().unwrap().to_owned();
-    node.cancel(&world.tenant, probe.instance.id.as_str())
+    node.instances()
+        .cancel(&world.tenant, probe.instance.id.as_str())
         .await
         .unwrap();
     // An attempt that puts a row under another event for a bookmark of that id, and freezes before its head.
@@ -186,7 +198,12 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
         ..Commit::default()
     };
     let stamp = loaded.stamp(7, world.now());
-    let mut prepared = node.store().prepare(&loaded, &commit).await.unwrap();
+    let mut prepared = node
+        .store()
+        .commits()
+        .prepare(&loaded, &commit)
+        .await
+        .unwrap();
     let rows = || {
         world
             .rows("/STIM#")
@@ -197,11 +214,15 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
     assert_eq!(rows(), 2);
     let wrong = || EventRequest {
         name: "wrong".into(),
-        kept_ms: Some(0),
+        queued_ms: Some(0),
         waits: true,
         ..EventRequest::default()
     };
-    let sent = node.publish_event(&world.tenant, wrong()).await.unwrap();
+    let sent = node
+        .stimuli()
+        .publish_event(&world.tenant, wrong())
+        .await
+        .unwrap();
     assert_eq!(sent.delivered.unwrap().reached, 0);
     assert_eq!(node.sub_status(&id).await, "Suspended");
     assert_eq!(rows(), 2, "its commit may come, so its row stays");
@@ -215,15 +236,20 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
             stamp: Some(stamp),
         },
     };
-    assert!(is_later(&node.fire_timer(&timer).await.unwrap()));
+    assert!(is_later(&node.timers().fire(&timer).await.unwrap()));
     wait_ms(61_000).await;
-    let sent = node.publish_event(&world.tenant, wrong()).await.unwrap();
+    let sent = node
+        .stimuli()
+        .publish_event(&world.tenant, wrong())
+        .await
+        .unwrap();
     assert_eq!(sent.delivered.unwrap().reached, 0);
     assert_eq!(rows(), 1, "the row is gone");
-    let stale = node.fire_timer(&timer).await.unwrap();
+    let stale = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(stale, TimerOutcome::Stale));
     let late = node
         .store()
+        .commits()
         .commit_prepared(&mut loaded, &mut prepared)
         .await;
     assert!(matches!(late.unwrap(), Committed::Lost(_)));

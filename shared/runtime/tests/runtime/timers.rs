@@ -2,7 +2,7 @@
 
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Timer, TimerOutcome, Wakes};
-use dormouse_store::stamp::Stamp;
+use dormouse_store::instance::stamp::Stamp;
 
 use crate::flow::{delay, sequence, write};
 use crate::world::{Node, World, wait_ms};
@@ -34,11 +34,11 @@ async fn a_timer_that_comes_early_is_scheduled_again_or_waited_for() {
     let world = World::new();
     let node = world.node();
     let (id, timer) = waiting(&node).await;
-    let early = node.fire_timer(&timer).await.unwrap();
+    let early = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(early, TimerOutcome::Early));
     assert_eq!(node.sub_status(&id).await, "Suspended");
     wait_ms(29_500).await;
-    let nearly = node.fire_timer(&timer).await.unwrap();
+    let nearly = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(nearly, TimerOutcome::Fired(_)));
     assert!(world.now() >= timer.due.0);
 }
@@ -49,7 +49,7 @@ async fn a_timer_that_comes_twice_or_late_changes_nothing() {
     let (one, other) = (world.node(), world.node());
     let (id, timer) = waiting(&one).await;
     wait_ms(31_000).await;
-    let (a, b) = tokio::join!(one.fire_timer(&timer), other.fire_timer(&timer));
+    let (a, b) = tokio::join!(one.timers().fire(&timer), other.timers().fire(&timer));
     let fired = [a.unwrap(), b.unwrap()];
     let count = fired
         .iter()
@@ -57,7 +57,7 @@ async fn a_timer_that_comes_twice_or_late_changes_nothing() {
         .count();
     assert_eq!(count, 1);
     wait_ms(3_600_000).await;
-    let late = one.fire_timer(&timer).await.unwrap();
+    let late = one.timers().fire(&timer).await.unwrap();
     assert!(matches!(late, TimerOutcome::Stale));
     assert_eq!(one.sub_status(&id).await, "Finished");
 }
@@ -88,7 +88,7 @@ async fn a_timer_ahead_of_its_commit_is_not_dropped() {
         },
         ..timer
     };
-    let outcome = node.fire_timer(&ahead).await.unwrap();
+    let outcome = node.timers().fire(&ahead).await.unwrap();
     assert!(matches!(outcome, TimerOutcome::Later));
     assert_eq!(node.sub_status(&id).await, "Suspended");
 }

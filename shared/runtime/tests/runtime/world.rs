@@ -17,10 +17,10 @@ use dormouse_runtime::{
     BurstReport, DefinitionHandle, PublishOutcome, ResumeOutcome, ResumeRequest, Runtime,
     RuntimeConfig, SaveOutcome, StartOutcome, StartRequest, Tenant, Timer,
 };
-use dormouse_store::config::StoreConfig;
-use dormouse_store::lease::{Open, Opened};
+use dormouse_store::instance::lease::{Open, Opened};
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::stimulus::timer::Timer as TimerRow;
 use dormouse_store::table::Write;
-use dormouse_store::timer::Timer as TimerRow;
 use dormouse_store::{MemoryTable, Store};
 use serde_json::Map;
 use tokio::time::{Instant, sleep};
@@ -80,19 +80,23 @@ impl TableTimers {
 #[async_trait]
 impl Scheduler for TableTimers {
     async fn schedule(&self, timer: &Timer) -> Result<(), PortError> {
-        Ok(self.store.set_timer(&Self::row(timer)).await?)
+        Ok(self.store.timers().set_timer(&Self::row(timer)).await?)
     }
 
     fn schedule_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(self.store.timer_write(&Self::row(timer))?))
+        Ok(Some(self.store.timers().timer_write(&Self::row(timer))?))
     }
 
     fn forget_write(&self, timer: &Timer) -> Result<Option<Write>, PortError> {
-        Ok(Some(self.store.timer_clearing(&Self::row(timer))?))
+        Ok(Some(self.store.timers().timer_clearing(&Self::row(timer))?))
     }
 
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
-        Ok(self.store.clear_timers(&[Self::row(timer)]).await?)
+        Ok(self
+            .store
+            .timers()
+            .clear_timers(&[Self::row(timer)])
+            .await?)
     }
 }
 
@@ -252,7 +256,8 @@ pub(crate) async fn wait_ms(ms: u64) {
 impl Node {
     pub(crate) async fn save(&self, definition: Definition) -> SaveOutcome {
         self.runtime
-            .save_definition(&self.tenant, definition)
+            .definitions()
+            .save(&self.tenant, definition)
             .await
             .unwrap()
     }
@@ -263,7 +268,8 @@ impl Node {
         self.save(definition).await;
         let outcome = self
             .runtime
-            .publish_definition(&self.tenant, &id)
+            .definitions()
+            .publish(&self.tenant, &id)
             .await
             .unwrap();
         assert!(
@@ -273,7 +279,11 @@ impl Node {
     }
 
     pub(crate) async fn begin(&self, request: StartRequest) -> StartOutcome {
-        self.runtime.start(&self.tenant, request).await.unwrap()
+        self.runtime
+            .instances()
+            .start(&self.tenant, request)
+            .await
+            .unwrap()
     }
 
     /// Starts the published version, which must be possible.
@@ -287,11 +297,19 @@ impl Node {
 
     pub(crate) async fn wake(&self, instance: &str, bookmark: &str) -> ResumeOutcome {
         let request = ResumeRequest::bookmark(instance, bookmark, Map::new());
-        self.runtime.resume(&self.tenant, request).await.unwrap()
+        self.runtime
+            .instances()
+            .resume(&self.tenant, request)
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn sub_status(&self, instance: &str) -> String {
-        let head = self.runtime.instance_head(&self.tenant, instance).await;
+        let head = self
+            .runtime
+            .query()
+            .instance_head(&self.tenant, instance)
+            .await;
         head.unwrap().unwrap().summary.sub_status
     }
 
@@ -299,8 +317,12 @@ impl Node {
     pub(crate) async fn due(&self, until_ms: i64) -> Vec<Timer> {
         let store = self.runtime.store();
         let mut timers: Vec<Timer> = Vec::new();
-        for shard in 0..store.timer_shards() {
-            let page = store.timers_due(shard, until_ms, 100, None).await.unwrap();
+        for shard in 0..store.timers().timer_shards() {
+            let page = store
+                .timers()
+                .timers_due(shard, until_ms, 100, None)
+                .await
+                .unwrap();
             let read = page.timers.iter();
             timers.extend(read.map(|row| serde_json::from_slice::<Timer>(&row.body).unwrap()));
         }
@@ -317,7 +339,7 @@ impl Node {
             reopens: false,
         };
         let store = self.runtime.store();
-        let opened = store.lease(&self.tenant, &open, now_ms + ms).await;
+        let opened = store.leases().lease(&self.tenant, &open, now_ms + ms).await;
         assert!(matches!(opened.unwrap(), Opened::Loaded(_)));
     }
 
@@ -326,7 +348,7 @@ impl Node {
         let due = self.due(self.runtime.ports().clock.now().0).await;
         let count = due.len();
         for timer in due {
-            self.runtime.fire_timer(&timer).await.unwrap();
+            self.runtime.timers().fire(&timer).await.unwrap();
         }
         settle().await;
         count
@@ -335,7 +357,7 @@ impl Node {
     /// Sweeps when all that a crash may have left is old enough.
     pub(crate) async fn sweep_later(&self) -> dormouse_runtime::SweepReport {
         wait_ms(60_000).await;
-        let report = self.runtime.sweep().await.unwrap();
+        let report = self.runtime.operations().sweep().await.unwrap();
         settle().await;
         report
     }

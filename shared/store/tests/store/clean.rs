@@ -1,22 +1,22 @@
 //! Deletes: what is deleted does not come back, and nothing of it stays.
 
 use bytes::Bytes;
-use dormouse_store::clean::Deleted;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::clean::Deleted;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig};
 
 fn delete(rig: &Rig, id: &str) -> Deleted {
-    now(rig.store.delete_instance(&rig.tenant, id, 5_000, &[])).unwrap()
+    now(rig.store.instances().delete(&rig.tenant, id, 5_000, &[])).unwrap()
 }
 
 fn clean(rig: &Rig, id: &str) -> u32 {
     for round in 1..50 {
-        if now(rig.store.clean_deleted(&rig.tenant, id, 5_000)).unwrap() {
+        if now(rig.store.instances().clean_deleted(&rig.tenant, id, 5_000)).unwrap() {
             return round;
         }
     }
@@ -33,15 +33,18 @@ fn a_deleted_instance_refuses_every_write() {
         rig.commit(&mut loaded, &commit("late")),
         Committed::Lost(None)
     ));
-    assert!(!now(rig.store.renew(&mut loaded, 9_000)).unwrap());
+    assert!(!now(rig.store.leases().renew(&mut loaded, 9_000)).unwrap());
     assert!(matches!(rig.try_open("i", 99_000), Opened::Deleted));
     assert!(matches!(
         rig.try_create("i", &commit("again")),
         Committed::Deleted
     ));
-    assert_eq!(now(rig.store.instance(&rig.tenant, "i")).unwrap(), None);
     assert_eq!(
-        now(rig.store.journal(&rig.tenant, "i", 0, 9)).unwrap(),
+        now(rig.store.instances().get(&rig.tenant, "i")).unwrap(),
+        None
+    );
+    assert_eq!(
+        now(rig.store.instances().journal(&rig.tenant, "i", 0, 9)).unwrap(),
         None
     );
     assert_eq!(delete(&rig, "i"), Deleted::Already);
@@ -97,11 +100,15 @@ fn nothing_of_it_stays_but_the_tombstone() {
         id: "clean".into(),
         body: Bytes::new(),
     }];
-    let deleted = now(rig.store.delete_instance(&rig.tenant, "i", 5_000, &effects)).unwrap();
+    let deleted = now(rig
+        .store
+        .instances()
+        .delete(&rig.tenant, "i", 5_000, &effects))
+    .unwrap();
     let Deleted::Done(outbox) = deleted else {
         panic!("{deleted:?}")
     };
-    now(rig.store.delete_outbox(&outbox[0])).unwrap();
+    now(rig.store.outbox().delete(&outbox[0])).unwrap();
     assert!(clean(&rig, "i") > 3, "a batch at a time");
     assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
     assert!(rig.blobs.0.lock().unwrap().is_empty());
@@ -134,7 +141,7 @@ fn a_commit_at_the_same_moment_is_in_before_or_not_at_all() {
             ..commit("t")
         };
         assert!(matches!(
-            now(store.commit(&mut loaded, &quicker)).unwrap(),
+            now(store.commits().commit(&mut loaded, &quicker)).unwrap(),
             Committed::Done(_)
         ));
     });

@@ -1,14 +1,14 @@
 //! The commit: its head decides all of it, and nothing happens twice.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::idempotency::Answer;
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::recipients::Earlier;
-use dormouse_store::route::Route;
-use dormouse_store::timer::Timer;
+use dormouse_store::definition::route::Route;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::idempotency::Answer;
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::recipients::Earlier;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
 
@@ -30,8 +30,9 @@ fn timer(rig: &Rig, id: &str) -> Timer {
 }
 
 fn due(rig: &Rig) -> Vec<Timer> {
-    let shards = 0..rig.store.timer_shards();
-    let pages = shards.map(|shard| now(rig.store.timers_due(shard, 9_999, 100, None)).unwrap());
+    let shards = 0..rig.store.timers().timer_shards();
+    let pages =
+        shards.map(|shard| now(rig.store.timers().timers_due(shard, 9_999, 100, None)).unwrap());
     pages.flat_map(|page| page.timers).collect()
 }
 
@@ -65,7 +66,7 @@ fn a_commit_writes_all_that_a_burst_has_done() {
                 method: "get".into(),
             }],
             effects: vec![effect("i/2/0")],
-            timers_set: vec![rig.store.timer_write(&timer).unwrap()],
+            timers_set: vec![rig.store.timers().timer_write(&timer).unwrap()],
             ..commit("t")
         };
         let stamp = loaded.stamp(change.attempt, change.now_ms);
@@ -85,7 +86,12 @@ fn a_commit_writes_all_that_a_burst_has_done() {
         assert_eq!(rows[0].stamp, stamp);
         assert!(rig.is_open(&rows[0]));
         assert_eq!(due(&rig), [timer]);
-        assert_eq!(now(rig.store.list_routes(&rig.tenant)).unwrap().len(), 1);
+        assert_eq!(
+            now(rig.store.definitions().list_routes(&rig.tenant))
+                .unwrap()
+                .len(),
+            1
+        );
         assert_eq!(rig.state("i"), "t");
     }
 }
@@ -102,7 +108,7 @@ fn a_commit_under_an_old_fence_leaves_nothing_behind() {
             &Commit {
                 bookmarks_added: vec![event_bookmark("b", "H")],
                 effects: vec![effect("i/2/0")],
-                timers_set: vec![rig.store.timer_write(&timer(&rig, "t")).unwrap()],
+                timers_set: vec![rig.store.timers().timer_write(&timer(&rig, "t")).unwrap()],
                 ..commit("t")
             },
         );
@@ -180,7 +186,13 @@ fn a_queued_stimulus_is_consumed_by_exactly_one_instance() {
             hash: "H".into(),
             ..QueuedStimulus::default()
         };
-        let queue = || now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+        let queue = || {
+            now(rig
+                .store
+                .stimuli()
+                .queue_stimulus(&rig.tenant, &queued, None))
+            .unwrap()
+        };
         assert_eq!(queue(), Earlier::None);
         assert_eq!(queue(), Earlier::Queued, "queued twice is queued once");
         let consuming = || Commit {
@@ -208,7 +220,7 @@ fn a_queued_stimulus_is_consumed_by_exactly_one_instance() {
 /// Resumes by an event as a caller does: it looks whether the event was seen, then commits.
 fn resume_by_event(rig: &Rig, event: &str, now_ms: i64) -> Option<Committed> {
     let mut loaded = rig.open("i", now_ms);
-    if now(rig.store.has_seen_loaded(&loaded, event)).unwrap() {
+    if now(rig.store.leases().has_seen_loaded(&loaded, event)).unwrap() {
         return None;
     }
     let woken = Commit {
@@ -231,9 +243,9 @@ fn an_event_wakes_an_instance_once_however_many_came_between() {
         let event = format!("e{n}");
         let again = resume_by_event(&rig, &event, 3_000 + n);
         assert!(again.is_none(), "{n}: {again:?}");
-        assert!(now(rig.store.has_seen(&rig.tenant, "i", &event)).unwrap());
+        assert!(now(rig.store.instances().has_seen(&rig.tenant, "i", &event)).unwrap());
     }
-    assert!(!now(rig.store.has_seen(&rig.tenant, "i", "other")).unwrap());
+    assert!(!now(rig.store.instances().has_seen(&rig.tenant, "i", "other")).unwrap());
     assert_eq!(rig.journal("i").len(), 21);
 }
 
@@ -243,7 +255,7 @@ fn two_deliveries_of_an_event_at_once_make_one_commit() {
     rig.create("i", &commit("s"));
     let (mut one, mut two) = (rig.open("i", 2_000), rig.open("i", 2_000));
     for loaded in [&one, &two] {
-        assert!(!now(rig.store.has_seen_loaded(loaded, "e")).unwrap());
+        assert!(!now(rig.store.leases().has_seen_loaded(loaded, "e")).unwrap());
     }
     let woken = || Commit {
         event_ids: vec!["e".into()],
@@ -283,8 +295,14 @@ fn an_answer_is_given_once_and_its_repeat_gets_the_first() {
         request: Bytes::from_static(b"digest"),
         answer: Bytes::from_static(text.as_bytes()),
     };
-    let put = |text, now_ms| now(rig.store.put_answer(&rig.tenant, &answer(text), now_ms)).unwrap();
-    let get = |now_ms| now(rig.store.answer(&rig.tenant, "k", now_ms)).unwrap();
+    let put = |text, now_ms| {
+        now(rig
+            .store
+            .instances()
+            .put_answer(&rig.tenant, &answer(text), now_ms))
+        .unwrap()
+    };
+    let get = |now_ms| now(rig.store.instances().answer(&rig.tenant, "k", now_ms)).unwrap();
     assert_eq!(put("first", 1_000), None);
     assert_eq!(put("second", 3_000), Some(answer("first")));
     assert_eq!(get(90_000), Some(answer("first")));
@@ -312,7 +330,7 @@ fn the_place_in_the_lists_does_not_move() {
 fn what_is_taken_away_and_given_anew_in_one_commit_is_there() {
     for rig in rigs() {
         let timer = timer(&rig, "t");
-        let set = rig.store.timer_write(&timer).unwrap();
+        let set = rig.store.timers().timer_write(&timer).unwrap();
         let first = Commit {
             bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "H")],
             timers_set: vec![set.clone()],
@@ -323,7 +341,7 @@ fn what_is_taken_away_and_given_anew_in_one_commit_is_there() {
         let again = Commit {
             bookmarks_removed: vec!["b".into(), "c".into()],
             bookmarks_added: vec![event_bookmark("b", "H"), event_bookmark("c", "other")],
-            timers_cleared: vec![rig.store.timer_clearing(&timer).unwrap()],
+            timers_cleared: vec![rig.store.timers().timer_clearing(&timer).unwrap()],
             timers_set: vec![set],
             ..commit("t")
         };

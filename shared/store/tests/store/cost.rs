@@ -1,22 +1,19 @@
 //! What each operation costs, by the meter: calls, and units as DynamoDB counts them.
 
 use bytes::Bytes;
-use dormouse_store::Tenant;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::definition::VersionInfo;
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::publish::{Draft, Publication};
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::timer::Timer;
-use dormouse_store::trigger::NewTrigger;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 
-use crate::rig::{Cost, Rig, bookmark, commit, ending, event_bookmark, now, rig, rig_with};
+use crate::cost_definitions::publish;
+use crate::rig::{Cost, Rig, bookmark, commit, event_bookmark, now, rig, rig_with};
 
 /// A state and a journal as large as those of the small workflows that are most of all.
-fn burst(state_bytes: usize, lines: usize) -> Commit {
+pub(crate) fn burst(state_bytes: usize, lines: usize) -> Commit {
     let journal = vec![Bytes::from("x".repeat(40)); lines];
     Commit {
         state: Bytes::from(vec![7; state_bytes]),
@@ -25,7 +22,7 @@ fn burst(state_bytes: usize, lines: usize) -> Commit {
     }
 }
 
-fn cost(calls: u64, writes: u64, index_writes: u64, reads: u64) -> Cost {
+pub(crate) fn cost(calls: u64, writes: u64, index_writes: u64, reads: u64) -> Cost {
     Cost {
         calls,
         writes,
@@ -34,7 +31,7 @@ fn cost(calls: u64, writes: u64, index_writes: u64, reads: u64) -> Cost {
     }
 }
 
-fn texts(calls: &[&str]) -> Vec<String> {
+pub(crate) fn texts(calls: &[&str]) -> Vec<String> {
     calls.iter().map(|call| (*call).to_owned()).collect()
 }
 
@@ -59,7 +56,11 @@ fn a_start_is_one_write_and_one_read() {
     let rig = rig();
     publish(&rig);
     rig.cost();
-    now(rig.store.definition_head(&rig.tenant, "order")).unwrap();
+    now(rig
+        .store
+        .definitions()
+        .definition_head(&rig.tenant, "order"))
+    .unwrap();
     assert_eq!(rig.cost(), cost(1, 0, 0, 1));
     let mut done = burst(200, 4);
     done.summary.ended = true;
@@ -83,7 +84,7 @@ fn a_start_that_waits_for_a_timer_or_an_event_is_single_writes_one_of_them_condi
     rig.create(
         "timer",
         &Commit {
-            timers_set: vec![rig.store.timer_write(&timer(&rig)).unwrap()],
+            timers_set: vec![rig.store.timers().timer_write(&timer(&rig)).unwrap()],
             ..by_id()
         },
     );
@@ -155,7 +156,7 @@ fn a_resume_by_an_event_deletes_a_row_more_and_remembers_the_event_for_nothing()
         rig.calls();
         rig.cost();
         let mut loaded = rig.open("i", 2_000);
-        let is_seen = now(rig.store.has_seen_loaded(&loaded, "e")).unwrap();
+        let is_seen = now(rig.store.leases().has_seen_loaded(&loaded, "e")).unwrap();
         assert!(!is_seen);
         let woken = Commit {
             bookmarks_removed: vec!["b".into()],
@@ -216,13 +217,17 @@ fn only_a_claim_or_a_consumed_stimulus_makes_a_commit_a_transaction() {
     rig.create("i", &burst(200, 4));
     let mut loaded = rig.open("i", 2_000);
     rig.cost();
-    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+    now(rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, &queued, None))
+    .unwrap();
     // And that nobody has taken it before is checked in the same write.
     assert_eq!(rig.cost(), cost(1, 4, 1, 0));
     rig.calls();
     let both = Commit {
         consumed: Some(queued.place()),
-        timers_set: vec![rig.store.timer_write(&timer(&rig)).unwrap()],
+        timers_set: vec![rig.store.timers().timer_write(&timer(&rig)).unwrap()],
         ..burst(200, 2)
     };
     rig.commit(&mut loaded, &both);
@@ -307,94 +312,4 @@ fn the_journal_is_moved_once_in_many_commits() {
     }
     assert!((3..=6).contains(&moves), "{moves}");
     assert!(writes <= 2 * 160 + 4 * moves, "{writes}");
-}
-
-fn publish(rig: &Rig) {
-    let info = VersionInfo {
-        version: 1,
-        version_id: "order:1".into(),
-        ..VersionInfo::default()
-    };
-    let draft = Draft {
-        definition_id: "order".into(),
-        info,
-        body: Bytes::from(vec![b' '; 5_000]),
-        ..Draft::default()
-    };
-    let trigger = NewTrigger {
-        hash: "H".into(),
-        activity_id: "a".into(),
-        ..NewTrigger::default()
-    };
-    let publication = Publication {
-        draft,
-        triggers: vec![trigger],
-        ..Publication::default()
-    };
-    now(rig.store.publish(&rig.tenant, &publication)).unwrap();
-}
-
-#[test]
-fn a_publish_is_one_query_and_one_atomic_write() {
-    let rig = rig();
-    publish(&rig);
-    let first = rig.cost();
-    assert_eq!((first.calls, first.writes, first.index_writes), (2, 10, 1));
-}
-
-#[test]
-fn costs_do_not_rise_with_the_number_of_instances_and_versions() {
-    let mut costs = Vec::new();
-    for count in [1, 2_000] {
-        let rig = rig();
-        for n in 0..count {
-            rig.create(&format!("other{n}"), &burst(200, 4));
-        }
-        rig.cost();
-        rig.create(
-            "i",
-            &Commit {
-                bookmarks_added: vec![event_bookmark("b", "H")],
-                ..burst(200, 4)
-            },
-        );
-        let mut loaded = rig.open("i", 2_000);
-        rig.commit(&mut loaded, &ending("end"));
-        costs.push(rig.cost());
-    }
-    assert_eq!(costs[0], costs[1]);
-}
-
-#[test]
-fn a_list_of_definitions_reads_their_summaries_and_nothing_else() {
-    let rig = rig();
-    let save = |tenant: &Tenant, count: usize, body_bytes: usize| {
-        for n in 0..count {
-            let draft = Draft {
-                definition_id: format!("d{n}"),
-                info: VersionInfo {
-                    version: 1,
-                    version_id: format!("{tenant}-d{n}-1"),
-                    ..VersionInfo::default()
-                },
-                body: Bytes::from(vec![b' '; body_bytes]),
-                ..Draft::default()
-            };
-            now(rig.store.save_draft(tenant, &draft)).unwrap();
-        }
-    };
-    save(&rig.tenant, 100, 50_000);
-    rig.cost();
-    let found = now(rig.store.list_definitions(&rig.tenant)).unwrap();
-    let alone = rig.cost();
-    assert_eq!((found.len(), alone.calls), (100, 1));
-    assert!(alone.reads <= 10, "{alone:?}");
-    // Instances and other tenants' definitions, however many, are not looked at.
-    save(&Tenant::new("other").unwrap(), 200, 10);
-    for n in 0..200 {
-        rig.create(&format!("i{n}"), &burst(200, 4));
-    }
-    rig.cost();
-    now(rig.store.list_definitions(&rig.tenant)).unwrap();
-    assert_eq!(rig.cost(), alone);
 }

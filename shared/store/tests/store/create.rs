@@ -1,13 +1,13 @@
 //! The create: one instance per id, one holder per claim.
 
 use dormouse_store::StoreError;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::create::NewInstance;
-use dormouse_store::lease::Opened;
-use dormouse_store::predecessor::{Ground, Predecessor, Vacancy};
-use dormouse_store::queued_stimulus::QueuePlace;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::instance::predecessor::{Ground, Predecessor, Vacancy};
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::stimulus::queued_stimulus::QueuePlace;
 use dormouse_store::table::{Change, Condition, Durability, Key, Table as _, Value};
-use dormouse_store::uniqueness::Claim;
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig};
 
@@ -49,7 +49,7 @@ fn a_create_whose_answer_was_lost_knows_itself() {
     rig.faults(&[Fault::LoseAnswer; 3]);
     let mut loaded = rig.blank("j", &[], Predecessor::default());
     let first = commit("s");
-    let unknown = now(rig.store.commit(&mut loaded, &first)).unwrap_err();
+    let unknown = now(rig.store.commits().commit(&mut loaded, &first)).unwrap_err();
     assert!(unknown.is_unknown());
     let done = rig.commit(&mut loaded, &first);
     assert!(matches!(done, Committed::Done(_)), "{done:?}");
@@ -68,7 +68,11 @@ fn a_singleton_is_single_until_it_ends() {
         panic!("{refused:?}")
     };
     assert_eq!((claim, holder.as_str()), (claims[0].clone(), "i"));
-    assert!(now(rig.store.instance(&rig.tenant, "j")).unwrap().is_none());
+    assert!(
+        now(rig.store.instances().get(&rig.tenant, "j"))
+            .unwrap()
+            .is_none()
+    );
 
     let mut loaded = rig.open("i", 2_000);
     rig.commit(&mut loaded, &ending("end"));
@@ -97,7 +101,7 @@ fn claims_of_three_kinds_stand_side_by_side() {
         claims: &blank,
         predecessor: Predecessor::default(),
     };
-    let refused = rig.store.blank(&rig.tenant, &new).unwrap_err();
+    let refused = rig.store.instances().blank(&rig.tenant, &new).unwrap_err();
     let what = "a correlation id";
     assert!(
         matches!(refused, StoreError::BadId { what: w, .. } if w == what),
@@ -167,7 +171,7 @@ fn ids_that_cannot_be_keys_are_refused_and_odd_ones_stay_apart() {
     let rig = rig();
     for id in ["", &"x".repeat(401)] {
         let mut loaded = rig.blank(id, &[], Predecessor::default());
-        let refused = now(rig.store.commit(&mut loaded, &commit("s"))).unwrap_err();
+        let refused = now(rig.store.commits().commit(&mut loaded, &commit("s"))).unwrap_err();
         let what = "an instance id";
         assert!(matches!(refused, StoreError::BadId { what: w, .. } if w == what));
     }
@@ -179,7 +183,11 @@ fn ids_that_cannot_be_keys_are_refused_and_odd_ones_stay_apart() {
         assert_eq!(rig.head(id).instance_id, id);
     }
     let other = dormouse_store::Tenant::new("other").unwrap();
-    assert!(now(rig.store.instance(&other, "a#b")).unwrap().is_none());
+    assert!(
+        now(rig.store.instances().get(&other, "a#b"))
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
@@ -188,12 +196,12 @@ fn a_busy_table_creates_nothing_and_says_so() {
     rig.faults(&[Fault::Busy]);
     let mut loaded = rig.blank("i", &[], Predecessor::default());
     let first = commit("s");
-    let busy = now(rig.store.commit(&mut loaded, &first)).unwrap_err();
+    let busy = now(rig.store.commits().commit(&mut loaded, &first)).unwrap_err();
     assert!(busy.is_busy());
     assert!(rig.keys().is_empty());
     // After a lost answer, busy does not mean that nothing happened.
     rig.faults(&[Fault::LoseAnswer, Fault::Busy]);
-    let unknown = now(rig.store.commit(&mut loaded, &first)).unwrap_err();
+    let unknown = now(rig.store.commits().commit(&mut loaded, &first)).unwrap_err();
     assert!(unknown.is_unknown());
 }
 
@@ -208,10 +216,10 @@ fn an_instance_that_is_brought_back_continues_after_its_earlier_life() {
             ..commit("s")
         },
     );
-    now(rig.store.delete_instance(&rig.tenant, "i", 5_000, &[])).unwrap();
-    let vacancy = || now(rig.store.vacancy(&rig.tenant, "i")).unwrap();
+    now(rig.store.instances().delete(&rig.tenant, "i", 5_000, &[])).unwrap();
+    let vacancy = || now(rig.store.commits().vacancy(&rig.tenant, "i")).unwrap();
     assert_eq!(vacancy(), Vacancy::Busy, "it is still cleaned up");
-    while !now(rig.store.clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
+    while !now(rig.store.instances().clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
     let Vacancy::Free(predecessor) = vacancy() else {
         panic!()
     };

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use dormouse_store::StoreError;
-use dormouse_store::commit::Commit;
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::list::{InstanceFilter, Paging};
-use dormouse_store::outbox::Effect;
-use dormouse_store::queued_stimulus::QueuedStimulus;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::instance::list::{InstanceFilter, Paging};
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 use dormouse_store::table::{Condition, Item, Table as _, Value, Write};
-use dormouse_store::timer::Timer;
 
 use crate::rig::{Rig, commit, now, rig, rig_with};
 
@@ -32,7 +32,7 @@ fn fill(rig: &Rig, name: &str) {
         due_ms: 1_000,
         body: body.clone(),
     };
-    now(rig.store.set_timer(&timer)).unwrap();
+    now(rig.store.timers().set_timer(&timer)).unwrap();
     let queued = QueuedStimulus {
         id: name.into(),
         hash: "AB".into(),
@@ -40,7 +40,11 @@ fn fill(rig: &Rig, name: &str) {
         payload: body.clone(),
         ..QueuedStimulus::default()
     };
-    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+    now(rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, &queued, None))
+    .unwrap();
     let letter = DeadLetter {
         id: name.into(),
         at_ms: 1,
@@ -48,21 +52,21 @@ fn fill(rig: &Rig, name: &str) {
         attempts: 1,
         letter: Letter::Message(body),
     };
-    now(rig.store.put_dead_letter(&rig.tenant, &letter)).unwrap();
+    now(rig.store.dead_letters().put(&rig.tenant, &letter)).unwrap();
 }
 
 /// How many outbox rows, timers, queued stimuli, dead letters and instances are found.
 fn found(rig: &Rig) -> [usize; 5] {
     let store = &rig.store;
-    let shards = 0..store.outbox_shards();
+    let shards = 0..store.outbox().shards();
     let rows = shards.map(|shard| {
-        now(store.list_outbox(shard, 9_999, 100, None))
+        now(store.outbox().list(shard, 9_999, 100, None))
             .unwrap()
             .rows
             .len()
     });
-    let timers = (0..store.timer_shards()).map(|shard| {
-        let page = now(store.timers_due(shard, 9_999, 100, None)).unwrap();
+    let timers = (0..store.timers().timer_shards()).map(|shard| {
+        let page = now(store.timers().timers_due(shard, 9_999, 100, None)).unwrap();
         page.timers.len()
     });
     let paging = Paging {
@@ -72,12 +76,12 @@ fn found(rig: &Rig) -> [usize; 5] {
         cursor: None,
     };
     let filter = InstanceFilter::default();
-    let instances = store.list_instances(&rig.tenant, &filter, &paging);
+    let instances = store.instances().list(&rig.tenant, &filter, &paging);
     [
         rows.sum(),
         timers.sum(),
         rig.list_queued(100).len(),
-        now(store.list_dead_letters(&rig.tenant, 100, None))
+        now(store.dead_letters().list(&rig.tenant, 100, None))
             .unwrap()
             .letters
             .len(),
@@ -132,6 +136,6 @@ fn a_journal_whose_end_is_missing_is_damaged_and_not_endless() {
         .memory
         .write(&[Write::Delete(part.key, Condition::Exists)]))
     .unwrap();
-    let read = now(rig.store.journal(&rig.tenant, "i", 0, 100));
+    let read = now(rig.store.instances().journal(&rig.tenant, "i", 0, 100));
     assert!(matches!(read, Err(StoreError::Damaged { .. })), "{read:?}");
 }

@@ -1,7 +1,7 @@
 //! Definitions: editors never overwrite each other, and what an instance may name stays.
 
 use dormouse_store::StoreError;
-use dormouse_store::publish::Saved;
+use dormouse_store::definition::publish::Saved;
 
 use crate::publish::{draft, head, in_force, publication, publish, save};
 use crate::rig::{Rig, now, rig};
@@ -15,11 +15,11 @@ fn of_two_editors_the_second_hears_what_is_there_now() {
         let conflict = save(&rig, &draft(2, "mine", expected));
         assert_eq!(conflict, Saved::Conflict(Some(theirs.clone())));
         let mine = publication(draft(2, "mine", expected), &["H"]);
-        let conflict = now(rig.store.publish(&rig.tenant, &mine)).unwrap();
+        let conflict = now(rig.store.definitions().publish(&rig.tenant, &mine)).unwrap();
         assert_eq!(conflict, Saved::Conflict(Some(theirs.clone())));
     }
     assert_eq!(
-        now(rig.store.retract(&rig.tenant, "order", 1)).unwrap(),
+        now(rig.store.definitions().retract(&rig.tenant, "order", 1)).unwrap(),
         Saved::Conflict(Some(theirs))
     );
 }
@@ -37,6 +37,7 @@ fn an_edit_between_read_and_write_is_a_conflict_too() {
     });
     let late = now(rig
         .store
+        .definitions()
         .publish(&rig.tenant, &publication(draft(1, "late", 1), &["H"])))
     .unwrap();
     let Saved::Conflict(Some(there)) = late else {
@@ -60,16 +61,31 @@ fn rig_over(rig: &Rig) -> Rig {
 fn a_draft_that_an_instance_was_started_with_does_not_change_under_it() {
     let rig = rig();
     save(&rig, &draft(1, "a", 0));
-    assert!(now(rig.store.mark_version_used(&rig.tenant, "order", 1)).unwrap());
-    assert!(!now(rig.store.mark_version_used(&rig.tenant, "order", 2)).unwrap());
+    assert!(
+        now(rig
+            .store
+            .definitions()
+            .mark_version_used(&rig.tenant, "order", 1))
+        .unwrap()
+    );
+    assert!(
+        !now(rig
+            .store
+            .definitions()
+            .mark_version_used(&rig.tenant, "order", 2))
+        .unwrap()
+    );
     assert_eq!(
         save(&rig, &draft(1, "b", 1)),
         Saved::VersionTaken { next: 2 }
     );
     assert!(matches!(save(&rig, &draft(2, "b", 1)), Saved::Done(_)));
-    let used = now(rig.store.definition_version(&rig.tenant, "order", 1))
-        .unwrap()
-        .unwrap();
+    let used = now(rig
+        .store
+        .definitions()
+        .definition_version(&rig.tenant, "order", 1))
+    .unwrap()
+    .unwrap();
     assert_eq!((used.body.as_ref(), used.used), (&b"a"[..], true));
 }
 
@@ -78,28 +94,34 @@ fn a_deleted_definition_is_gone_but_its_used_versions_are_not() {
     let rig = rig();
     publish(&rig, &publication(draft(1, "a", 0), &["H"]));
     save(&rig, &draft(2, "b", 1));
-    assert!(now(rig.store.delete_definition(&rig.tenant, "order")).unwrap());
-    assert!(!now(rig.store.delete_definition(&rig.tenant, "order")).unwrap());
+    assert!(now(rig.store.definitions().delete(&rig.tenant, "order")).unwrap());
+    assert!(!now(rig.store.definitions().delete(&rig.tenant, "order")).unwrap());
     assert_eq!(head(&rig), None);
     assert!(
-        now(rig.store.list_definitions(&rig.tenant))
+        now(rig.store.definitions().list_definitions(&rig.tenant))
             .unwrap()
             .is_empty()
     );
     assert!(
-        now(rig.store.list_versions(&rig.tenant, "order"))
+        now(rig.store.definitions().list_versions(&rig.tenant, "order"))
             .unwrap()
             .is_empty()
     );
     assert!(
-        now(rig.store.definition_version(&rig.tenant, "order", 1))
-            .unwrap()
-            .is_some()
+        now(rig
+            .store
+            .definitions()
+            .definition_version(&rig.tenant, "order", 1))
+        .unwrap()
+        .is_some()
     );
     assert!(
-        now(rig.store.definition_version(&rig.tenant, "order", 2))
-            .unwrap()
-            .is_none()
+        now(rig
+            .store
+            .definitions()
+            .definition_version(&rig.tenant, "order", 2))
+        .unwrap()
+        .is_none()
     );
     assert!(!rig.keys().iter().any(|key| key.contains(" T#")));
 
@@ -112,7 +134,7 @@ fn a_deleted_definition_is_gone_but_its_used_versions_are_not() {
         panic!()
     };
     assert!(new.revision > 3);
-    let versions = now(rig.store.list_versions(&rig.tenant, "order")).unwrap();
+    let versions = now(rig.store.definitions().list_versions(&rig.tenant, "order")).unwrap();
     assert_eq!(
         versions.iter().map(|v| v.info.version).collect::<Vec<_>>(),
         [3]
@@ -129,6 +151,7 @@ fn a_deleted_version_is_hidden_where_instances_may_name_it() {
     let delete = |version, revision| {
         now(rig
             .store
+            .definitions()
             .delete_version(&rig.tenant, "order", version, revision))
         .unwrap()
     };
@@ -138,9 +161,12 @@ fn a_deleted_version_is_hidden_where_instances_may_name_it() {
     };
     assert_eq!(head.latest.version, 2);
     assert!(
-        now(rig.store.definition_version(&rig.tenant, "order", 3))
-            .unwrap()
-            .is_none()
+        now(rig
+            .store
+            .definitions()
+            .definition_version(&rig.tenant, "order", 3))
+        .unwrap()
+        .is_none()
     );
     let Some(Saved::Done(head)) = delete(2, 4) else {
         panic!()
@@ -152,10 +178,13 @@ fn a_deleted_version_is_hidden_where_instances_may_name_it() {
     );
     assert!(in_force(&rig, "H").is_empty());
     assert!(
-        now(rig.store.definition_version(&rig.tenant, "order", 2))
-            .unwrap()
-            .unwrap()
-            .hidden
+        now(rig
+            .store
+            .definitions()
+            .definition_version(&rig.tenant, "order", 2))
+        .unwrap()
+        .unwrap()
+        .hidden
     );
     assert_eq!(delete(2, 5), None);
     assert!(matches!(delete(1, 5), Some(Saved::Done(_))));
@@ -173,13 +202,26 @@ fn a_draft_that_is_used_while_it_is_deleted_is_hidden_instead() {
     save(&rig, &draft(2, "b", 1));
     let other = rig_over(&rig);
     rig.before_write(move |_| {
-        assert!(now(other.store.mark_version_used(&other.tenant, "order", 2)).unwrap());
+        assert!(
+            now(other
+                .store
+                .definitions()
+                .mark_version_used(&other.tenant, "order", 2))
+            .unwrap()
+        );
     });
-    let deleted = now(rig.store.delete_version(&rig.tenant, "order", 2, 2)).unwrap();
+    let deleted = now(rig
+        .store
+        .definitions()
+        .delete_version(&rig.tenant, "order", 2, 2))
+    .unwrap();
     assert!(matches!(deleted, Some(Saved::Done(_))), "{deleted:?}");
-    let kept = now(rig.store.definition_version(&rig.tenant, "order", 2))
-        .unwrap()
-        .unwrap();
+    let kept = now(rig
+        .store
+        .definitions()
+        .definition_version(&rig.tenant, "order", 2))
+    .unwrap()
+    .unwrap();
     assert!(kept.used && kept.hidden);
 }
 
@@ -193,7 +235,7 @@ fn definitions_are_listed_without_reading_them() {
         save(&rig, &one);
     }
     rig.calls();
-    let listed = now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    let listed = now(rig.store.definitions().list_definitions(&rig.tenant)).unwrap();
     assert_eq!(rig.calls(), ["query"]);
     assert_eq!(listed.len(), 30);
     assert_eq!(
@@ -204,7 +246,11 @@ fn definitions_are_listed_without_reading_them() {
         ("d#07", "Order 1")
     );
     let other = dormouse_store::Tenant::new("other").unwrap();
-    assert!(now(rig.store.list_definitions(&other)).unwrap().is_empty());
+    assert!(
+        now(rig.store.definitions().list_definitions(&other))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -213,7 +259,7 @@ fn a_version_id_belongs_to_one_definition() {
     save(&rig, &draft(1, "a", 0));
     let mut thief = draft(1, "b", 0);
     thief.definition_id = "thief".into();
-    let refused = now(rig.store.save_draft(&rig.tenant, &thief)).unwrap_err();
+    let refused = now(rig.store.definitions().save_draft(&rig.tenant, &thief)).unwrap_err();
     assert!(
         matches!(
             refused,
@@ -225,20 +271,23 @@ fn a_version_id_belongs_to_one_definition() {
         "{refused}"
     );
     assert!(
-        now(rig.store.definition_head(&rig.tenant, "thief"))
-            .unwrap()
-            .is_none()
+        now(rig
+            .store
+            .definitions()
+            .definition_head(&rig.tenant, "thief"))
+        .unwrap()
+        .is_none()
     );
     // A draft that gets another id is found by that one only.
     let mut renamed = draft(1, "a", 1);
     renamed.info.version_id = "new id".into();
     save(&rig, &renamed);
     assert_eq!(
-        now(rig.store.find_version(&rig.tenant, "order:1")).unwrap(),
+        now(rig.store.definitions().find_version(&rig.tenant, "order:1")).unwrap(),
         None
     );
     assert!(
-        now(rig.store.find_version(&rig.tenant, "new id"))
+        now(rig.store.definitions().find_version(&rig.tenant, "new id"))
             .unwrap()
             .is_some()
     );

@@ -1,8 +1,8 @@
 //! Epochs: what a process held that had the table for itself is free as soon as another one has it.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Opened;
-use dormouse_store::outbox::Effect;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Opened;
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{commit, now, rig};
 
@@ -67,7 +67,7 @@ fn a_lease_without_an_epoch_is_free_in_one_and_one_in_an_epoch_holds_outside() {
         rig.try_lease("i", "b", 2_001),
         Opened::Busy { .. }
     ));
-    now(rig.store.release(&mut lease)).unwrap();
+    now(rig.store.leases().release(&mut lease)).unwrap();
     rig.lease("i", "b", 2_001);
 }
 
@@ -85,19 +85,19 @@ fn a_delivery_held_in_another_epoch_may_be_made() {
     let first = rig.in_epoch("first");
     let (_, keys) = first.create("i", &with_effect);
     let shard_of = |rig: &crate::rig::Rig| {
-        let shards = 0..rig.store.outbox_shards();
+        let shards = 0..rig.store.outbox().shards();
         let rows = shards.flat_map(|shard| {
-            now(rig.store.list_outbox(shard, 9_999, 10, None))
+            now(rig.store.outbox().list(shard, 9_999, 10, None))
                 .unwrap()
                 .rows
         });
         rows.collect::<Vec<_>>()
     };
-    assert!(now(first.store.hold_outbox(&keys[0], 1_000, 89_000)).unwrap());
-    assert!(!now(first.store.hold_outbox(&keys[0], 1_001, 90_000)).unwrap());
+    assert!(now(first.store.outbox().hold(&keys[0], 1_000, 89_000)).unwrap());
+    assert!(!now(first.store.outbox().hold(&keys[0], 1_001, 90_000)).unwrap());
     assert_eq!(shard_of(&first)[0].held_until_ms, 90_000);
     let second = rig.in_epoch("second");
     assert_eq!(shard_of(&second)[0].held_until_ms, 0);
-    assert!(now(second.store.hold_outbox(&keys[0], 1_001, 78_999)).unwrap());
+    assert!(now(second.store.outbox().hold(&keys[0], 1_001, 78_999)).unwrap());
     assert_eq!(shard_of(&second)[0].held_until_ms, 80_000);
 }

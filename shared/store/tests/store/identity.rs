@@ -3,16 +3,18 @@
 
 use bytes::Bytes;
 use dormouse_store::Tenant;
-use dormouse_store::alteration_plan::{AlterationJob, AlterationPlan, JobStatus, PlanStatus};
-use dormouse_store::application::Application;
-use dormouse_store::audit::AuditRecord;
-use dormouse_store::link::{Link, LinkAnswer, LinkInput, LinkState};
-use dormouse_store::pause::Pause;
-use dormouse_store::role::Role;
-use dormouse_store::signing_key::SigningKey;
-use dormouse_store::user::User;
-use dormouse_store::versioned::Versioned;
-use dormouse_store::webhook::Webhook;
+use dormouse_store::identity::application::Application;
+use dormouse_store::identity::link::{Link, LinkAnswer, LinkInput, LinkState};
+use dormouse_store::identity::role::Role;
+use dormouse_store::identity::signing_key::SigningKey;
+use dormouse_store::identity::user::User;
+use dormouse_store::identity::webhook::Webhook;
+use dormouse_store::item::versioned::Versioned;
+use dormouse_store::operation::alteration_plan::{
+    AlterationJob, AlterationPlan, JobStatus, PlanStatus,
+};
+use dormouse_store::operation::audit::AuditRecord;
+use dormouse_store::operation::pause::Pause;
 
 use crate::rig::{Rig, now, rig_with};
 
@@ -44,18 +46,21 @@ fn link() -> Versioned<Link> {
 fn a_link_has_one_first_answer() {
     let rig = rig();
     let link = link();
-    assert!(now(rig.store.put_link("d", &link)).unwrap());
-    assert!(!now(rig.store.put_link("d", &link)).unwrap());
-    let mut one = now(rig.store.link("d")).unwrap().unwrap();
+    assert!(now(rig.store.links().put_link("d", &link)).unwrap());
+    assert!(!now(rig.store.links().put_link("d", &link)).unwrap());
+    let mut one = now(rig.store.links().link("d")).unwrap().unwrap();
     assert_eq!((&one.value, one.version), (&link.value, 1));
     assert_eq!(one.value.tenant().unwrap().as_str(), "acme");
     let mut two = one.clone();
     one.value.answer = Some(LinkAnswer::default());
     two.value.state = LinkState::Void;
-    assert!(now(rig.store.put_link("d", &one)).unwrap());
-    assert!(!now(rig.store.put_link("d", &two)).unwrap());
-    assert_eq!(now(rig.store.link("d")).unwrap().unwrap().value, one.value);
-    assert_eq!(now(rig.store.link("e")).unwrap(), None);
+    assert!(now(rig.store.links().put_link("d", &one)).unwrap());
+    assert!(!now(rig.store.links().put_link("d", &two)).unwrap());
+    assert_eq!(
+        now(rig.store.links().link("d")).unwrap().unwrap().value,
+        one.value
+    );
+    assert_eq!(now(rig.store.links().link("e")).unwrap(), None);
 }
 
 #[test]
@@ -69,23 +74,28 @@ fn users_and_roles_belong_to_their_tenant_and_change_only_as_they_were_read() {
             ..User::default()
         })
     };
-    assert!(now(rig.store.put_user(&acme, &user(&["a"]))).unwrap());
-    assert!(now(rig.store.put_user(&other, &user(&["b"]))).unwrap());
-    assert!(!now(rig.store.put_user(&acme, &user(&["c"]))).unwrap());
-    let ada = now(rig.store.user(&acme, "ada")).unwrap().unwrap();
+    assert!(now(rig.store.identities().put_user(&acme, &user(&["a"]))).unwrap());
+    assert!(now(rig.store.identities().put_user(&other, &user(&["b"]))).unwrap());
+    assert!(!now(rig.store.identities().put_user(&acme, &user(&["c"]))).unwrap());
+    let ada = now(rig.store.identities().user(&acme, "ada"))
+        .unwrap()
+        .unwrap();
     assert_eq!(ada.value.roles, ["a"]);
-    assert!(now(rig.store.delete_user(&acme, &ada)).unwrap());
-    assert!(!now(rig.store.delete_user(&acme, &ada)).unwrap());
-    assert_eq!(now(rig.store.users(&acme)).unwrap(), []);
-    assert_eq!(now(rig.store.users(&other)).unwrap().len(), 1);
+    assert!(now(rig.store.identities().delete_user(&acme, &ada)).unwrap());
+    assert!(!now(rig.store.identities().delete_user(&acme, &ada)).unwrap());
+    assert_eq!(now(rig.store.identities().users(&acme)).unwrap(), []);
+    assert_eq!(now(rig.store.identities().users(&other)).unwrap().len(), 1);
 
     let role = Versioned::new(Role {
         id: "r".into(),
         ..Role::default()
     });
-    assert!(now(rig.store.put_role(&acme, &role)).unwrap());
-    assert_eq!(now(rig.store.role(&other, "r")).unwrap(), None);
-    assert_eq!(now(rig.store.roles(&acme)).unwrap(), [role.value]);
+    assert!(now(rig.store.identities().put_role(&acme, &role)).unwrap());
+    assert_eq!(now(rig.store.identities().role(&other, "r")).unwrap(), None);
+    assert_eq!(
+        now(rig.store.identities().roles(&acme)).unwrap(),
+        [role.value]
+    );
 }
 
 #[test]
@@ -97,16 +107,18 @@ fn an_application_is_found_by_its_key_and_listed_with_its_tenant() {
         tenant: "acme".into(),
         ..Application::default()
     };
-    assert!(now(rig.store.put_application(&acme, &application)).unwrap());
-    assert!(!now(rig.store.put_application(&acme, &application)).unwrap());
-    let found = now(rig.store.application("k")).unwrap().unwrap();
+    assert!(now(rig.store.identities().put_application(&acme, &application)).unwrap());
+    assert!(!now(rig.store.identities().put_application(&acme, &application)).unwrap());
+    let found = now(rig.store.identities().application("k"))
+        .unwrap()
+        .unwrap();
     assert_eq!(
-        now(rig.store.applications(&acme)).unwrap(),
+        now(rig.store.identities().applications(&acme)).unwrap(),
         std::slice::from_ref(&found.value)
     );
-    assert!(now(rig.store.delete_application(&acme, &found)).unwrap());
-    assert_eq!(now(rig.store.application("k")).unwrap(), None);
-    assert_eq!(now(rig.store.applications(&acme)).unwrap(), []);
+    assert!(now(rig.store.identities().delete_application(&acme, &found)).unwrap());
+    assert_eq!(now(rig.store.identities().application("k")).unwrap(), None);
+    assert_eq!(now(rig.store.identities().applications(&acme)).unwrap(), []);
 }
 
 #[test]
@@ -120,18 +132,25 @@ fn audit_records_are_read_newest_first_a_month_at_a_time() {
     for at in [1, 3, 2] {
         now(rig
             .store
+            .operations()
             .add_audit_record(&rig.tenant, "2026-11", &record(at), 7))
         .unwrap();
     }
     now(rig
         .store
+        .operations()
         .add_audit_record(&rig.tenant, "2026-12", &record(9), 7))
     .unwrap();
-    let first = now(rig.store.audit_records(&rig.tenant, "2026-11", 2, None)).unwrap();
+    let first = now(rig
+        .store
+        .operations()
+        .audit_records(&rig.tenant, "2026-11", 2, None))
+    .unwrap();
     let times: Vec<_> = first.records.iter().map(|r| r.at_ms).collect();
     assert_eq!(times, [3, 2]);
     let rest = now(rig
         .store
+        .operations()
         .audit_records(&rig.tenant, "2026-11", 2, first.cursor))
     .unwrap();
     assert_eq!(rest.records.len(), 1);
@@ -148,13 +167,13 @@ fn pause() -> Pause {
 #[test]
 fn there_is_one_pause_and_it_stays_as_it_began() {
     let rig = rig();
-    assert_eq!(now(rig.store.pause()).unwrap(), None);
-    assert!(now(rig.store.put_pause(&pause())).unwrap());
-    assert!(!now(rig.store.put_pause(&Pause::default())).unwrap());
-    assert_eq!(now(rig.store.pause()).unwrap(), Some(pause()));
-    assert!(now(rig.store.end_pause()).unwrap());
-    assert!(!now(rig.store.end_pause()).unwrap());
-    assert_eq!(now(rig.store.pause()).unwrap(), None);
+    assert_eq!(now(rig.store.operations().pause()).unwrap(), None);
+    assert!(now(rig.store.operations().put_pause(&pause())).unwrap());
+    assert!(!now(rig.store.operations().put_pause(&Pause::default())).unwrap());
+    assert_eq!(now(rig.store.operations().pause()).unwrap(), Some(pause()));
+    assert!(now(rig.store.operations().end_pause()).unwrap());
+    assert!(!now(rig.store.operations().end_pause()).unwrap());
+    assert_eq!(now(rig.store.operations().pause()).unwrap(), None);
 }
 
 fn plan() -> Versioned<AlterationPlan> {
@@ -188,6 +207,7 @@ fn put_plan(rig: &Rig) {
     let (plan, jobs) = (plan(), [job("i#1")]);
     let put = rig
         .store
+        .operations()
         .put_alteration_plan(&rig.tenant, "p#1", &plan, &jobs, 5_000);
     assert!(now(put).unwrap());
 }
@@ -197,12 +217,25 @@ fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
     let rig = rig();
     let (store, tenant) = (&rig.store, &rig.tenant);
     let jobs = ["b", "i#1", "a"].map(job);
-    assert!(now(store.put_alteration_plan(tenant, "p", &plan(), &jobs, 0)).unwrap());
+    assert!(
+        now(store
+            .operations()
+            .put_alteration_plan(tenant, "p", &plan(), &jobs, 0))
+        .unwrap()
+    );
     let late = [job("late")];
-    assert!(!now(store.put_alteration_plan(tenant, "p", &plan(), &late, 0)).unwrap());
-    let read = now(store.alteration_plan(tenant, "p")).unwrap().unwrap();
+    assert!(
+        !now(store
+            .operations()
+            .put_alteration_plan(tenant, "p", &plan(), &late, 0))
+        .unwrap()
+    );
+    let read = now(store.operations().alteration_plan(tenant, "p"))
+        .unwrap()
+        .unwrap();
     assert_eq!(read.value, plan().value);
-    let behind = |id, limit| now(store.alteration_jobs(tenant, "p", id, limit)).unwrap();
+    let behind =
+        |id, limit| now(store.operations().alteration_jobs(tenant, "p", id, limit)).unwrap();
     assert_eq!(behind(None, 9), ["a", "b", "i#1"].map(job));
     assert_eq!(behind(None, 1), [job("a")]);
     assert_eq!(behind(Some("b"), 9), [job("i#1")]);
@@ -211,10 +244,13 @@ fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
         status: JobStatus::Completed,
         ..job("b")
     };
-    now(store.put_alteration_job(tenant, "p", &done, 0)).unwrap();
+    now(store.operations().put_alteration_job(tenant, "p", &done, 0)).unwrap();
     assert_eq!(behind(Some("a"), 1), [done]);
     let other = Tenant::new("other").unwrap();
-    assert_eq!(now(store.alteration_plan(&other, "p")).unwrap(), None);
+    assert_eq!(
+        now(store.operations().alteration_plan(&other, "p")).unwrap(),
+        None
+    );
 }
 
 #[test]
@@ -228,7 +264,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         input: Bytes::from_static(b"{}"),
     });
     answered.value.state = LinkState::Done;
-    now(rig.store.put_link("digest", &answered)).unwrap();
+    now(rig.store.links().put_link("digest", &answered)).unwrap();
     let user = User {
         name: "ada".into(),
         password: "$argon2id$".into(),
@@ -236,13 +272,21 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         created_ms: 5,
         stamp: "s".into(),
     };
-    now(rig.store.put_user(tenant, &Versioned::new(user))).unwrap();
+    now(rig
+        .store
+        .identities()
+        .put_user(tenant, &Versioned::new(user)))
+    .unwrap();
     let role = Role {
         id: "admin".into(),
         name: "Admin".into(),
         permissions: vec!["*".into()],
     };
-    now(rig.store.put_role(tenant, &Versioned::new(role))).unwrap();
+    now(rig
+        .store
+        .identities()
+        .put_role(tenant, &Versioned::new(role)))
+    .unwrap();
     let application = Application {
         id: "k#1".into(),
         tenant: "default".into(),
@@ -253,7 +297,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         created_ms: 5,
         expires_ms: Some(9),
     };
-    now(rig.store.put_application(tenant, &application)).unwrap();
+    now(rig.store.identities().put_application(tenant, &application)).unwrap();
     let webhook = Webhook {
         id: "h".into(),
         tenant: "acme".into(),
@@ -262,9 +306,9 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         secret: "whsec_AA==".into(),
         created_ms: 5,
     };
-    now(rig.store.put_webhook(tenant, &webhook)).unwrap();
+    now(rig.store.links().put_webhook(tenant, &webhook)).unwrap();
     let key = SigningKey::new(5, 7, Bytes::from_static(b"secret"));
-    now(rig.store.put_signing_key(&key, 60)).unwrap();
+    now(rig.store.links().put_signing_key(&key, 60)).unwrap();
     let record = AuditRecord {
         id: String::new(),
         at_ms: 5,
@@ -274,8 +318,12 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         status: 200,
         address: Some("::1".into()),
     };
-    now(rig.store.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
-    now(rig.store.put_pause(&pause())).unwrap();
+    now(rig
+        .store
+        .operations()
+        .add_audit_record(tenant, "2026-11", &record, 7))
+    .unwrap();
+    now(rig.store.operations().put_pause(&pause())).unwrap();
     put_plan(&rig);
     let mut text = String::new();
     for item in rig.table.memory.items() {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dormouse_store::StoreError;
-use dormouse_store::commit::{Commit, Committed};
+use dormouse_store::instance::commit::{Commit, Committed};
 use dormouse_store::table::{Condition, Table, Write};
 
 use crate::rig::{commit, now, rig, rig_with};
@@ -37,9 +37,12 @@ fn lines_move_from_the_head_to_items_without_a_gap() {
     assert_eq!(rig.journal("i"), written);
 
     for from in [0, 1, 50, 100, written.len() - 1] {
-        let page = now(rig.store.journal(&rig.tenant, "i", from as u64, 3))
-            .unwrap()
-            .unwrap();
+        let page = now(rig
+            .store
+            .instances()
+            .journal(&rig.tenant, "i", from as u64, 3))
+        .unwrap()
+        .unwrap();
         let expected: Vec<_> = written.iter().skip(from).take(3).cloned().collect();
         assert_eq!(
             page.lines
@@ -50,12 +53,12 @@ fn lines_move_from_the_head_to_items_without_a_gap() {
         );
         assert_eq!(page.total, written.len() as u64);
     }
-    let beyond = now(rig.store.journal(&rig.tenant, "i", 9_999, 3))
+    let beyond = now(rig.store.instances().journal(&rig.tenant, "i", 9_999, 3))
         .unwrap()
         .unwrap();
     assert!(beyond.lines.is_empty() && beyond.next.is_none());
     assert!(
-        now(rig.store.journal(&rig.tenant, "j", 0, 3))
+        now(rig.store.instances().journal(&rig.tenant, "j", 0, 3))
             .unwrap()
             .is_none()
     );
@@ -113,7 +116,11 @@ fn the_lines_of_large_commits_lie_beside_and_are_read_in_order_between_the_other
     assert!(rig.keys().iter().any(|key| key.contains(" J#")));
     assert_eq!(rig.journal("i"), written);
     for from in 0..written.len() {
-        let page = now(rig.store.journal(&rig.tenant, "i", from as u64, 5)).unwrap();
+        let page = now(rig
+            .store
+            .instances()
+            .journal(&rig.tenant, "i", from as u64, 5))
+        .unwrap();
         let page = page.unwrap().lines.into_iter().map(|line| line.body);
         let expected = written.iter().skip(from).take(5).cloned();
         assert!(page.eq(expected), "from {from}");
@@ -167,7 +174,7 @@ fn a_line_knows_its_commit_and_its_time() {
             ..commit("t")
         },
     );
-    let page = now(rig.store.journal(&rig.tenant, "i", 0, 9))
+    let page = now(rig.store.instances().journal(&rig.tenant, "i", 0, 9))
         .unwrap()
         .unwrap();
     let told: Vec<_> = page
@@ -210,7 +217,7 @@ fn missing_part(prefix: &str, inline_max: usize) {
         .memory
         .write(&[Write::Delete(key.unwrap(), Condition::Exists)]))
     .unwrap();
-    let read = now(rig.store.journal(&rig.tenant, "i", 0, 100));
+    let read = now(rig.store.instances().journal(&rig.tenant, "i", 0, 100));
     assert!(
         matches!(
             read,

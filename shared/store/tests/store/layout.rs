@@ -2,18 +2,18 @@
 //! readable for ever, so a difference here is a new format and needs a new format number, not a new golden file.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::dead_letter::{DeadLetter, Letter};
-use dormouse_store::definition::VersionInfo;
-use dormouse_store::idempotency::Answer;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::publish::{Draft, Publication};
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::route::Route;
-use dormouse_store::timer::Timer;
-use dormouse_store::trigger::NewTrigger;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::definition::head::VersionInfo;
+use dormouse_store::definition::publish::{Draft, Publication};
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::NewTrigger;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::idempotency::Answer;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::dead_letter::{DeadLetter, Letter};
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::timer::Timer;
 
 use crate::rig::{Rig, bookmark, commit, event_bookmark, now, rig_with};
 
@@ -48,7 +48,7 @@ fn definition(rig: &Rig) {
         triggers: vec![trigger],
         routes: vec![route],
     };
-    now(rig.store.publish(&rig.tenant, &publication)).unwrap();
+    now(rig.store.definitions().publish(&rig.tenant, &publication)).unwrap();
 }
 
 fn effect() -> Effect {
@@ -72,7 +72,7 @@ fn instances(rig: &Rig) {
         bookmarks_added: vec![bookmark("b1"), event_bookmark("b2", "H")],
         effects: vec![effect.clone()],
         continuation: Some(effect.clone()),
-        timers_set: vec![rig.store.timer_write(&timer).unwrap()],
+        timers_set: vec![rig.store.timers().timer_write(&timer).unwrap()],
         event_ids: vec!["event".into()],
         keep_until_ms: Some(31_000),
         ..commit("0123456789")
@@ -107,7 +107,11 @@ fn instances(rig: &Rig) {
         request: Bytes::from_static(b"r"),
         answer: Bytes::from_static(b"a"),
     };
-    now(rig.store.put_answer(&rig.tenant, &answer, 1_000)).unwrap();
+    now(rig
+        .store
+        .instances()
+        .put_answer(&rig.tenant, &answer, 1_000))
+    .unwrap();
     rig.create(
         "small",
         &Commit {
@@ -130,7 +134,8 @@ fn gone(rig: &Rig) {
     );
     now(rig
         .store
-        .delete_instance(&rig.tenant, "deleted", 5_000, &[]))
+        .instances()
+        .delete(&rig.tenant, "deleted", 5_000, &[]))
     .unwrap();
     let stamp = rig
         .blank("fenced", &[], Predecessor::default())
@@ -150,7 +155,11 @@ fn stimuli_and_letters(rig: &Rig) {
         expires_ms: 2,
         payload: Bytes::from_static(b"p"),
     };
-    now(rig.store.queue_stimulus(&rig.tenant, &queued, None)).unwrap();
+    now(rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, &queued, None))
+    .unwrap();
     let letters = [
         Letter::Stimulus {
             id: "q".into(),
@@ -172,7 +181,7 @@ fn stimuli_and_letters(rig: &Rig) {
             attempts: 1,
             letter,
         };
-        now(rig.store.put_dead_letter(&rig.tenant, &letter)).unwrap();
+        now(rig.store.dead_letters().put(&rig.tenant, &letter)).unwrap();
     }
 }
 

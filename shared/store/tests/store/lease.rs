@@ -1,7 +1,7 @@
 //! Opening: by a read or by a lease, and what those are told who have to wait or come too late.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Open, Opened};
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Open, Opened};
 
 use crate::rig::{Fault, bookmark, commit, ending, now, opening, rig};
 
@@ -65,7 +65,7 @@ fn a_lease_makes_the_commit_of_a_reader_lose() {
     // Also after it was given back without a commit.
     let mut reader = rig.open("i", 3_000);
     let mut holder = rig.lease("i", "holder", 3_000);
-    now(rig.store.release(&mut holder)).unwrap();
+    now(rig.store.leases().release(&mut holder)).unwrap();
     let lost = rig.commit(&mut reader, &commit("optimistic"));
     assert!(matches!(lost, Committed::Lost(Some(_))), "{lost:?}");
 }
@@ -210,17 +210,17 @@ fn a_lease_is_renewed_and_given_back() {
     let rig = rig();
     rig.create("i", &commit("s"));
     let mut loaded = rig.lease("i", "a", 2_000);
-    assert!(now(rig.store.renew(&mut loaded, 60_000)).unwrap());
+    assert!(now(rig.store.leases().renew(&mut loaded, 60_000)).unwrap());
     assert_eq!(loaded.until_ms(), Some(60_000));
     let busy = rig.try_lease("i", "b", 59_000);
     assert!(
         matches!(busy, Opened::Busy { until_ms: 60_000 }),
         "{busy:?}"
     );
-    now(rig.store.release(&mut loaded)).unwrap();
+    now(rig.store.leases().release(&mut loaded)).unwrap();
     let other = rig.lease("i", "b", 59_000);
-    assert!(!now(rig.store.renew(&mut loaded, 90_000)).unwrap());
-    now(rig.store.release(&mut loaded)).unwrap();
+    assert!(!now(rig.store.leases().renew(&mut loaded, 90_000)).unwrap());
+    now(rig.store.leases().release(&mut loaded)).unwrap();
     assert_eq!(other.head().fence, loaded.head().fence + 1);
     assert!(
         matches!(rig.try_lease("i", "c", 59_000), Opened::Busy { .. }),
@@ -234,8 +234,8 @@ fn a_reader_has_no_lease_to_renew_or_to_give_back() {
     rig.create("i", &commit("s"));
     let mut reader = rig.open("i", 2_000);
     rig.calls();
-    assert!(!now(rig.store.renew(&mut reader, 60_000)).unwrap());
-    now(rig.store.release(&mut reader)).unwrap();
+    assert!(!now(rig.store.leases().renew(&mut reader, 60_000)).unwrap());
+    now(rig.store.leases().release(&mut reader)).unwrap();
     assert!(rig.calls().is_empty());
 }
 
@@ -245,10 +245,10 @@ fn an_old_holder_neither_renews_nor_releases_the_lease_of_the_next() {
     rig.create("i", &commit("s"));
     let mut old = rig.lease("i", "a", 2_000);
     rig.lease("i", "b", 50_000);
-    assert!(!now(rig.store.renew(&mut old, 999_000)).unwrap());
+    assert!(!now(rig.store.leases().renew(&mut old, 999_000)).unwrap());
     let mut old = rig.lease("i", "c", 90_000);
     rig.lease("i", "d", 190_000);
-    now(rig.store.release(&mut old)).unwrap();
+    now(rig.store.leases().release(&mut old)).unwrap();
     assert!(matches!(
         rig.try_lease("i", "e", 190_001),
         Opened::Busy { .. }
@@ -276,7 +276,7 @@ fn a_lease_that_stays_unknown_may_be_asked_for_again() {
     let fence = rig.head("i").fence;
     rig.faults(&[Fault::LoseAnswer, Fault::LoseAnswer]);
     let open = opening("i", "a", 2_000);
-    let lease = |until_ms| now(rig.store.lease(&rig.tenant, &open, until_ms));
+    let lease = |until_ms| now(rig.store.leases().lease(&rig.tenant, &open, until_ms));
     assert!(lease(9_000).unwrap_err().is_unknown());
     let Opened::Loaded(loaded) = lease(9_000).unwrap() else {
         panic!()
@@ -299,9 +299,9 @@ fn an_instance_that_failed_is_opened_again_for_a_retry_and_by_nothing_else() {
             ..opening("i", "b", 3_000)
         };
         let opened = if leases {
-            now(rig.store.lease(&rig.tenant, &retry, 9_000)).unwrap()
+            now(rig.store.leases().lease(&rig.tenant, &retry, 9_000)).unwrap()
         } else {
-            now(rig.store.open(&rig.tenant, &retry)).unwrap()
+            now(rig.store.leases().open(&rig.tenant, &retry)).unwrap()
         };
         let Opened::Loaded(mut loaded) = opened else {
             panic!("{opened:?}")

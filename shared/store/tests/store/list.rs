@@ -1,8 +1,8 @@
 //! Lists of instances: every match once, in order, for a bounded amount of work.
 
 use dormouse_store::StoreError;
-use dormouse_store::commit::Commit;
-use dormouse_store::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
 
 use crate::rig::{Rig, commit, now, rig, rig_with};
 
@@ -34,7 +34,7 @@ fn make(rig: &Rig, n: u32) -> String {
 }
 
 fn page(rig: &Rig, filter: &InstanceFilter, paging: &Paging) -> InstancePage {
-    now(rig.store.list_instances(&rig.tenant, filter, paging)).unwrap()
+    now(rig.store.instances().list(&rig.tenant, filter, paging)).unwrap()
 }
 
 fn paging(ascending: bool, limit: usize) -> Paging {
@@ -142,7 +142,7 @@ fn every_filter_finds_what_it_says() {
                 "{filter:?}"
             );
         }
-        let count = now(rig.store.count_instances(&rig.tenant, &filter, 1_000)).unwrap();
+        let count = now(rig.store.instances().count(&rig.tenant, &filter, 1_000)).unwrap();
         assert_eq!(
             count,
             InstanceCount {
@@ -163,7 +163,7 @@ fn pages_stay_right_while_instances_come_and_go() {
     }
     let first = page(&rig, &InstanceFilter::default(), &paging(false, 10));
     let last = first.instances.last().unwrap().instance_id.clone();
-    now(rig.store.delete_instance(&rig.tenant, &last, 5_000, &[])).unwrap();
+    now(rig.store.instances().delete(&rig.tenant, &last, 5_000, &[])).unwrap();
     for n in 40..60 {
         make(&rig, n);
     }
@@ -213,7 +213,8 @@ fn a_filter_that_matches_nothing_stops_after_its_work_and_can_go_on() {
     let count = |bound| {
         now(rig
             .store
-            .count_instances(&rig.tenant, &InstanceFilter::default(), bound))
+            .instances()
+            .count(&rig.tenant, &InstanceFilter::default(), bound))
         .unwrap()
     };
     assert_eq!(
@@ -252,7 +253,8 @@ fn a_cursor_of_another_list_is_refused() {
         let refused =
             now(rig
                 .store
-                .list_instances(&rig.tenant, &InstanceFilter::default(), &paging));
+                .instances()
+                .list(&rig.tenant, &InstanceFilter::default(), &paging));
         assert!(matches!(refused, Err(StoreError::BadCursor)));
     }
 }
@@ -284,9 +286,9 @@ fn a_list_of_all_merges_the_definitions_and_those_that_were_deleted() {
     let mut made: Vec<_> = (0..60).map(|n| (1_000 + n / 2, make(&rig, n))).collect();
     made.sort();
     let ids: Vec<_> = made.into_iter().map(|(_, id)| id).collect();
-    let delete = || now(rig.store.delete_definition(&rig.tenant, "d1"));
+    let delete = || now(rig.store.definitions().delete(&rig.tenant, "d1"));
     delete().unwrap();
-    let left = now(rig.store.list_definitions(&rig.tenant)).unwrap();
+    let left = now(rig.store.definitions().list_definitions(&rig.tenant)).unwrap();
     let left: Vec<_> = left.into_iter().map(|head| head.definition_id).collect();
     assert_eq!(left, ["d0", "d2"]);
     for limit in [1, 7, 100] {
@@ -299,6 +301,7 @@ fn a_list_of_all_merges_the_definitions_and_those_that_were_deleted() {
     assert_eq!(all(&rig, &of_deleted, true, 7).len(), 20);
     let count = now(rig
         .store
-        .count_instances(&rig.tenant, &InstanceFilter::default(), 1_000));
+        .instances()
+        .count(&rig.tenant, &InstanceFilter::default(), 1_000));
     assert_eq!(count.unwrap().count, 60);
 }

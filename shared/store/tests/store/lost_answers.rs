@@ -1,7 +1,7 @@
 //! Lost answers: a commit has happened or not, and the store finds out which.
 
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::Loaded;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::Loaded;
 use dormouse_store::table::{Change, Condition, Durability, Key, Table as _, Value};
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig, rig_with};
@@ -16,7 +16,11 @@ fn with_lost_commit(rig: &Rig) -> (Loaded, Commit) {
     };
     let mut prepared = rig.prepare(&loaded, &second);
     rig.faults(&[Fault::LoseAnswer; 3]);
-    let unknown = now(rig.store.commit_prepared(&mut loaded, &mut prepared)).unwrap_err();
+    let unknown = now(rig
+        .store
+        .commits()
+        .commit_prepared(&mut loaded, &mut prepared))
+    .unwrap_err();
     assert!(unknown.is_unknown());
     (loaded, second)
 }
@@ -77,7 +81,7 @@ fn a_create_that_others_have_built_upon_is_known_as_done() {
     let mut loaded = rig.blank("i", &[], Default::default());
     let first = commit("s");
     rig.faults(&[Fault::LoseAnswer; 3]);
-    let unknown = now(rig.store.commit(&mut loaded, &first)).unwrap_err();
+    let unknown = now(rig.store.commits().commit(&mut loaded, &first)).unwrap_err();
     assert!(unknown.is_unknown());
     let mut other = rig.open("i", 2_000);
     rig.commit(&mut other, &commit("t"));
@@ -94,7 +98,7 @@ fn a_commit_that_was_overtaken_is_known_as_lost() {
         let mut loaded = rig.open("i", 2_000);
         rig.faults(&[Fault::LoseCall; 3]);
         let lost = commit("never");
-        let unknown = now(rig.store.commit(&mut loaded, &lost)).unwrap_err();
+        let unknown = now(rig.store.commits().commit(&mut loaded, &lost)).unwrap_err();
         assert!(unknown.is_unknown());
         for n in 0..6 {
             let mut other = rig.open("i", 90_000 + n);
@@ -132,7 +136,7 @@ fn a_busy_commit_has_done_nothing_and_can_be_tried_again() {
     let mut loaded = rig.open("i", 2_000);
     rig.faults(&[Fault::Busy]);
     let second = commit("t");
-    let busy = now(rig.store.commit(&mut loaded, &second)).unwrap_err();
+    let busy = now(rig.store.commits().commit(&mut loaded, &second)).unwrap_err();
     assert!(busy.is_busy());
     let done = rig.commit(&mut loaded, &second);
     assert!(matches!(done, Committed::Done(_)), "{done:?}");

@@ -11,6 +11,7 @@
 mod clean;
 mod commit;
 mod cost;
+mod cost_definitions;
 mod create;
 mod damaged;
 mod definitions;

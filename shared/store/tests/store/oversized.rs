@@ -1,12 +1,12 @@
 //! Commits of more rows than one atomic write takes: a crash between the writes does no harm.
 
 use bytes::Bytes;
-use dormouse_store::bookmark::{BookmarkRow, NewBookmark};
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::stamp::Verdict;
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::stamp::Verdict;
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::outbox::row::Effect;
+use dormouse_store::stimulus::bookmark::{BookmarkRow, NewBookmark};
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig, rig_with};
 
@@ -127,7 +127,7 @@ fn a_crash_at_any_call_leaves_only_rows_that_the_head_refutes() {
             };
             let stamp = loaded.stamp(change.attempt, 2_000);
             rig.faults(&[vec![Fault::None; crash_at], vec![Fault::LoseCall; 50]].concat());
-            let result = now(rig.store.commit(&mut loaded, &change));
+            let result = now(rig.store.commits().commit(&mut loaded, &change));
             rig.faults(&[]);
             let head = rig.head("i");
             let rows = rig.rows("H");
@@ -185,7 +185,7 @@ fn a_row_of_a_closed_bookmark_that_stayed_behind_is_forgotten_by_its_finder() {
     rig.faults(&[]);
     let row = rig.rows("H").remove(0);
     assert!(!rig.is_open(&row));
-    now(rig.store.forget_bookmark(&rig.tenant, &row)).unwrap();
+    now(rig.store.stimuli().forget_bookmark(&rig.tenant, &row)).unwrap();
     assert_eq!(rig.rows("H").len(), 249);
     let done = rig.commit(&mut loaded, &commit("u"));
     assert!(
@@ -219,10 +219,14 @@ fn an_interrupted_create_hinders_nobody() {
     };
     rig.faults(&[vec![Fault::None; 20], vec![Fault::LoseCall; 3]].concat());
     let mut dead = rig.blank("i", &[], Predecessor::default());
-    let unknown = now(rig.store.commit(&mut dead, &first)).unwrap_err();
+    let unknown = now(rig.store.commits().commit(&mut dead, &first)).unwrap_err();
     assert!(unknown.is_unknown());
     rig.faults(&[]);
-    assert!(now(rig.store.instance(&rig.tenant, "i")).unwrap().is_none());
+    assert!(
+        now(rig.store.instances().get(&rig.tenant, "i"))
+            .unwrap()
+            .is_none()
+    );
     let (_, left) = (rig.create("i", &commit("other")), rig.rows("H"));
     assert_eq!(left.len(), 20);
     for row in &left {
@@ -291,7 +295,7 @@ fn a_commit_with_an_item_that_no_table_takes_changes_nothing() {
             }],
             ..commit("t")
         };
-        let refused = now(rig.store.commit(&mut loaded, &giant)).unwrap_err();
+        let refused = now(rig.store.commits().commit(&mut loaded, &giant)).unwrap_err();
         assert!(!refused.is_busy() && !refused.is_unknown(), "{refused}");
         assert_eq!(rig.keys(), ["acme/WF#i HEAD"]);
         assert_eq!(rig.state("i"), "s");

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use dormouse_store::definition::{DefinitionHead, VersionInfo};
-use dormouse_store::publish::{Draft, Publication, Saved};
-use dormouse_store::route::Route;
-use dormouse_store::trigger::{NewTrigger, TriggerRow};
+use dormouse_store::definition::head::{DefinitionHead, VersionInfo};
+use dormouse_store::definition::publish::{Draft, Publication, Saved};
+use dormouse_store::definition::route::Route;
+use dormouse_store::definition::trigger::{NewTrigger, TriggerRow};
 
 use crate::rig::{Fault, Rig, now, rig, rig_with};
 
@@ -40,11 +40,11 @@ pub(crate) fn publication(draft: Draft, hashes: &[&str]) -> Publication {
 }
 
 pub(crate) fn save(rig: &Rig, draft: &Draft) -> Saved {
-    now(rig.store.save_draft(&rig.tenant, draft)).unwrap()
+    now(rig.store.definitions().save_draft(&rig.tenant, draft)).unwrap()
 }
 
 pub(crate) fn publish(rig: &Rig, publication: &Publication) -> DefinitionHead {
-    match now(rig.store.publish(&rig.tenant, publication)).unwrap() {
+    match now(rig.store.definitions().publish(&rig.tenant, publication)).unwrap() {
         Saved::Done(head) => {
             assert_eq!(self::head(rig).as_ref(), Some(&head));
             head
@@ -54,12 +54,16 @@ pub(crate) fn publish(rig: &Rig, publication: &Publication) -> DefinitionHead {
 }
 
 pub(crate) fn head(rig: &Rig) -> Option<DefinitionHead> {
-    now(rig.store.definition_head(&rig.tenant, "order")).unwrap()
+    now(rig
+        .store
+        .definitions()
+        .definition_head(&rig.tenant, "order"))
+    .unwrap()
 }
 
 /// The triggers of a hash that are in force.
 pub(crate) fn in_force(rig: &Rig, hash: &str) -> Vec<TriggerRow> {
-    let rows = now(rig.store.triggers(&rig.tenant, hash)).unwrap();
+    let rows = now(rig.store.stimuli().triggers(&rig.tenant, hash)).unwrap();
     let Some(head) = head(rig) else {
         return Vec::new();
     };
@@ -87,14 +91,17 @@ fn a_draft_is_saved_changed_and_published() {
     assert_eq!(rig.calls(), ["query", "write 6", "get"]);
     assert_eq!((head.revision, head.generation), (3, 1));
     assert_eq!(head.published.as_ref(), Some(&head.latest));
-    let version = now(rig.store.definition_version(&rig.tenant, "order", 1))
-        .unwrap()
-        .unwrap();
+    let version = now(rig
+        .store
+        .definitions()
+        .definition_version(&rig.tenant, "order", 1))
+    .unwrap()
+    .unwrap();
     assert_eq!(
         (version.body.as_ref(), version.was_published),
         (&b"c"[..], true)
     );
-    let found = now(rig.store.find_version(&rig.tenant, "order:1")).unwrap();
+    let found = now(rig.store.definitions().find_version(&rig.tenant, "order:1")).unwrap();
     assert_eq!(found, Some(("order".into(), 1)));
     assert_eq!(
         (in_force(&rig, "H1").len(), in_force(&rig, "H2").len()),
@@ -112,17 +119,20 @@ fn a_published_version_never_changes() {
     );
     let again = publication(draft(1, "b", one.revision), &["H"]);
     assert_eq!(
-        now(rig.store.publish(&rig.tenant, &again)).unwrap(),
+        now(rig.store.definitions().publish(&rig.tenant, &again)).unwrap(),
         Saved::VersionTaken { next: 2 }
     );
     // The same body once more is no change of it.
     let same = publish(&rig, &publication(draft(1, "a", one.revision), &["H2"]));
     assert_eq!(same.generation, 2);
     assert!(
-        now(rig.store.definition_version(&rig.tenant, "order", 1))
-            .unwrap()
-            .unwrap()
-            .was_published
+        now(rig
+            .store
+            .definitions()
+            .definition_version(&rig.tenant, "order", 1))
+        .unwrap()
+        .unwrap()
+        .was_published
     );
     assert_eq!(
         (in_force(&rig, "H").len(), in_force(&rig, "H2").len()),
@@ -143,11 +153,15 @@ fn a_publish_replaces_triggers_routes_and_names() {
     one.draft.uses = ["child".to_owned(), "other".to_owned()].into();
     publish(&rig, &one);
     assert_eq!(
-        now(rig.store.find_by_type_name(&rig.tenant, "Ship")).unwrap(),
+        now(rig
+            .store
+            .definitions()
+            .find_by_type_name(&rig.tenant, "Ship"))
+        .unwrap(),
         ["order"]
     );
     assert_eq!(
-        now(rig.store.list_consumers(&rig.tenant, "child")).unwrap(),
+        now(rig.store.definitions().list_consumers(&rig.tenant, "child")).unwrap(),
         ["order"]
     );
 
@@ -162,19 +176,26 @@ fn a_publish_replaces_triggers_routes_and_names() {
         rig.keys().iter().filter(|key| key.contains(" T#")).count(),
         2
     );
-    let routes = now(rig.store.list_routes(&rig.tenant)).unwrap();
+    let routes = now(rig.store.definitions().list_routes(&rig.tenant)).unwrap();
     assert_eq!(routes, [route("b/{x}"), route("c/{x}")]);
     assert!(
-        now(rig.store.find_by_type_name(&rig.tenant, "Ship"))
-            .unwrap()
-            .is_empty()
+        now(rig
+            .store
+            .definitions()
+            .find_by_type_name(&rig.tenant, "Ship"))
+        .unwrap()
+        .is_empty()
     );
     assert_eq!(
-        now(rig.store.find_by_type_name(&rig.tenant, "Send")).unwrap(),
+        now(rig
+            .store
+            .definitions()
+            .find_by_type_name(&rig.tenant, "Send"))
+        .unwrap(),
         ["order"]
     );
     assert!(
-        now(rig.store.list_consumers(&rig.tenant, "other"))
+        now(rig.store.definitions().list_consumers(&rig.tenant, "other"))
             .unwrap()
             .is_empty()
     );
@@ -182,9 +203,14 @@ fn a_publish_replaces_triggers_routes_and_names() {
     // Saving the next draft leaves what is published in force.
     save(&rig, &draft(3, "c", head.revision));
     assert_eq!(self::in_force(&rig, "H3").len(), 1);
-    assert_eq!(now(rig.store.list_routes(&rig.tenant)).unwrap().len(), 2);
+    assert_eq!(
+        now(rig.store.definitions().list_routes(&rig.tenant))
+            .unwrap()
+            .len(),
+        2
+    );
     assert!(
-        now(rig.store.list_consumers(&rig.tenant, "child"))
+        now(rig.store.definitions().list_consumers(&rig.tenant, "child"))
             .unwrap()
             .is_empty()
     );
@@ -200,7 +226,8 @@ fn a_retract_takes_all_out_of_force() {
         method: "get".into(),
     }];
     publish(&rig, &one);
-    let Saved::Done(head) = now(rig.store.retract(&rig.tenant, "order", 1)).unwrap() else {
+    let Saved::Done(head) = now(rig.store.definitions().retract(&rig.tenant, "order", 1)).unwrap()
+    else {
         panic!()
     };
     assert_eq!(
@@ -213,11 +240,11 @@ fn a_retract_takes_all_out_of_force() {
             .any(|key| key.contains(" T#") || key.contains("ROUTES") || key.contains("TYPE"))
     );
     assert_eq!(
-        now(rig.store.retract(&rig.tenant, "order", 2)).unwrap(),
+        now(rig.store.definitions().retract(&rig.tenant, "order", 2)).unwrap(),
         Saved::Done(head)
     );
     assert_eq!(
-        now(rig.store.retract(&rig.tenant, "none", 0)).unwrap(),
+        now(rig.store.definitions().retract(&rig.tenant, "none", 0)).unwrap(),
         Saved::Conflict(None)
     );
     publish(&rig, &publication(draft(1, "a", 2), &["H"]));
@@ -245,6 +272,7 @@ fn a_definition_with_hundreds_of_triggers_is_in_force_with_all_or_none() {
         rig.faults(&[vec![Fault::None; crash_at], vec![Fault::LoseCall; 99]].concat());
         let result = now(rig
             .store
+            .definitions()
             .publish(&rig.tenant, &publication(draft(2, "b", 1), &hashes)));
         rig.faults(&[]);
         assert_eq!(count(&rig), 100, "crash at {crash_at}");
@@ -280,7 +308,7 @@ fn triggers_of_an_interrupted_publish_stay_out_of_force_whatever_comes_next() {
     rig.faults(&[vec![Fault::None; 3], vec![Fault::LoseCall; 99]].concat());
     let cut_off = publication(draft(2, "b", 1), &hashes);
     assert!(
-        now(rig.store.publish(&rig.tenant, &cut_off))
+        now(rig.store.definitions().publish(&rig.tenant, &cut_off))
             .unwrap_err()
             .is_unknown()
     );

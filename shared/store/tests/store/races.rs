@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::lease::{Loaded, Opened};
-use dormouse_store::stamp::Verdict;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::lease::{Loaded, Opened};
+use dormouse_store::instance::stamp::Verdict;
 
 use crate::rig::{Fault, Rig, commit, event_bookmark, now, rig_with};
 
@@ -67,7 +67,7 @@ fn act(rig: &Rig, worker: &mut Worker, dice: &mut Dice, name: &str, now_ms: i64,
         ..commit("")
     });
     let line = String::from_utf8(next.journal[0].to_vec()).unwrap();
-    match now(rig.store.commit(loaded, &next)) {
+    match now(rig.store.commits().commit(loaded, &next)) {
         Ok(Committed::Done(_)) => {
             told.done.insert(line);
             told.done_attempts.insert(next.attempt);
@@ -125,14 +125,16 @@ fn check(rig: &Rig, told: &Told, seed: u64) {
         told.lost.is_disjoint(&once),
         "seed {seed}: what was said to be lost is lost"
     );
-    let head = now(rig.store.instance(&rig.tenant, "i")).unwrap().unwrap();
+    let head = now(rig.store.instances().get(&rig.tenant, "i"))
+        .unwrap()
+        .unwrap();
     assert_eq!(head.commit, journal.len() as u64, "seed {seed}");
     assert!(
         told.done_attempts.is_disjoint(&told.lost_attempts),
         "seed {seed}: what was judged stays judged"
     );
     assert!(
-        now(rig.store.instance_with_state(&rig.tenant, "i"))
+        now(rig.store.instances().instance_with_state(&rig.tenant, "i"))
             .unwrap()
             .is_some()
     );

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use dormouse_store::bookmark::{BookmarkRow, FoundBy, NewBookmark};
-use dormouse_store::commit::{Commit, Committed, Prepared};
-use dormouse_store::config::StoreConfig;
-use dormouse_store::create::NewInstance;
-use dormouse_store::definition::VersionInfo;
-use dormouse_store::instance::{InstanceHead, Summary};
-use dormouse_store::lease::{Loaded, Open, Opened};
-use dormouse_store::outbox::OutboxKey;
-use dormouse_store::predecessor::Predecessor;
-use dormouse_store::publish::Draft;
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::stamp::{Stamp, Verdict};
-use dormouse_store::uniqueness::Claim;
+use dormouse_store::definition::head::VersionInfo;
+use dormouse_store::definition::publish::Draft;
+use dormouse_store::instance::commit::{Commit, Committed, Prepared};
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::head::{InstanceHead, Summary};
+use dormouse_store::instance::lease::{Loaded, Open, Opened};
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::instance::stamp::{Stamp, Verdict};
+use dormouse_store::instance::uniqueness::Claim;
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::outbox::row::OutboxKey;
+use dormouse_store::stimulus::bookmark::{BookmarkRow, FoundBy, NewBookmark};
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
 use dormouse_store::{MemoryTable, MeteredTable, Store, Tenant};
 
 pub(crate) use crate::rig_table::{Cost, Fault};
@@ -184,7 +184,7 @@ impl Rig {
             info,
             ..Draft::default()
         };
-        now(self.store.save_draft(&self.tenant, &draft)).unwrap();
+        now(self.store.definitions().save_draft(&self.tenant, &draft)).unwrap();
     }
 
     /// An instance that its first commit creates.
@@ -195,7 +195,7 @@ impl Rig {
             claims,
             predecessor,
         };
-        self.store.blank(&self.tenant, &new).unwrap()
+        self.store.instances().blank(&self.tenant, &new).unwrap()
     }
 
     pub(crate) fn try_create(&self, id: &str, commit: &Commit) -> Committed {
@@ -214,7 +214,7 @@ impl Rig {
     /// Opens an instance by reading it.
     pub(crate) fn try_open(&self, id: &str, now_ms: i64) -> Opened {
         let open = opening(id, "reader", now_ms);
-        now(self.store.open(&self.tenant, &open)).unwrap()
+        now(self.store.leases().open(&self.tenant, &open)).unwrap()
     }
 
     pub(crate) fn open(&self, id: &str, now_ms: i64) -> Loaded {
@@ -224,7 +224,11 @@ impl Rig {
     /// Opens an instance by taking its lease for 30 s.
     pub(crate) fn try_lease(&self, id: &str, owner: &str, now_ms: i64) -> Opened {
         let open = opening(id, owner, now_ms);
-        now(self.store.lease(&self.tenant, &open, now_ms + 30_000)).unwrap()
+        now(self
+            .store
+            .leases()
+            .lease(&self.tenant, &open, now_ms + 30_000))
+        .unwrap()
     }
 
     pub(crate) fn lease(&self, id: &str, owner: &str, now_ms: i64) -> Loaded {
@@ -232,25 +236,27 @@ impl Rig {
     }
 
     pub(crate) fn commit(&self, loaded: &mut Loaded, commit: &Commit) -> Committed {
-        now(self.store.commit(loaded, commit)).unwrap()
+        now(self.store.commits().commit(loaded, commit)).unwrap()
     }
 
     /// Puts what a commit prepares, as a writer does that is frozen right after it.
     pub(crate) fn prepare(&self, loaded: &Loaded, commit: &Commit) -> Prepared {
-        now(self.store.prepare(loaded, commit)).unwrap()
+        now(self.store.commits().prepare(loaded, commit)).unwrap()
     }
 
     /// The head as it is read.
     pub(crate) fn head(&self, id: &str) -> InstanceHead {
-        now(self.store.instance(&self.tenant, id)).unwrap().unwrap()
+        now(self.store.instances().get(&self.tenant, id))
+            .unwrap()
+            .unwrap()
     }
 
     pub(crate) fn judge(&self, id: &str, stamp: &Stamp) -> Verdict {
-        now(self.store.judge(&self.tenant, id, stamp)).unwrap()
+        now(self.store.commits().judge(&self.tenant, id, stamp)).unwrap()
     }
 
     pub(crate) fn fence(&self, id: &str, stamp: &Stamp) -> Verdict {
-        now(self.store.fence(&self.tenant, id, stamp, 5_000)).unwrap()
+        now(self.store.commits().fence(&self.tenant, id, stamp, 5_000)).unwrap()
     }
 
     /// All rows of bookmarks of a hash.
@@ -260,6 +266,7 @@ impl Rig {
         loop {
             let page = self
                 .store
+                .stimuli()
                 .waiting(&self.tenant, (hash, None), 1_000, cursor);
             let page = now(page).unwrap();
             rows.extend(page.bookmarks);
@@ -273,10 +280,10 @@ impl Rig {
     /// The queued stimuli of every shard, so many a page.
     pub(crate) fn list_queued(&self, limit: u32) -> Vec<(Tenant, QueuedStimulus)> {
         let mut found = Vec::new();
-        for shard in 0..self.store.outbox_shards() {
+        for shard in 0..self.store.outbox().shards() {
             let mut cursor = None;
             loop {
-                let page = now(self.store.list_queued(shard, limit, cursor)).unwrap();
+                let page = now(self.store.stimuli().list_queued(shard, limit, cursor)).unwrap();
                 found.extend(page.0);
                 cursor = page.1;
                 if cursor.is_none() {
@@ -305,7 +312,7 @@ impl Rig {
 
     /// The state as it is read without a lease.
     pub(crate) fn state(&self, id: &str) -> Bytes {
-        now(self.store.instance_with_state(&self.tenant, id))
+        now(self.store.instances().instance_with_state(&self.tenant, id))
             .unwrap()
             .unwrap()
             .1
@@ -316,7 +323,7 @@ impl Rig {
         let mut lines = Vec::new();
         let mut from = 0;
         loop {
-            let page = now(self.store.journal(&self.tenant, id, from, 7))
+            let page = now(self.store.instances().journal(&self.tenant, id, from, 7))
                 .unwrap()
                 .unwrap();
             for line in page.lines {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use dormouse_store::blobs::Blobs;
-use dormouse_store::error::Cause;
+use dormouse_store::item::error::Cause;
+use dormouse_store::table::blobs::Blobs;
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,

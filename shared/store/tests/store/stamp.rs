@@ -1,12 +1,12 @@
 //! Stamps: what was prepared is judged by the head at any later time, and nothing is dropped that may still happen.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::examine::Kind;
-use dormouse_store::outbox::Effect;
-use dormouse_store::predecessor::{Ground, Predecessor, Vacancy};
-use dormouse_store::route::Route;
-use dormouse_store::stamp::{Stamp, Verdict};
+use dormouse_store::definition::route::Route;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::predecessor::{Ground, Predecessor, Vacancy};
+use dormouse_store::instance::stamp::{Stamp, Verdict};
+use dormouse_store::operation::examine::Kind;
+use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig, rig_with};
 
@@ -38,7 +38,7 @@ fn a_row_of_a_lost_attempt_is_judged_lost_and_never_lies_in_the_winners_place() 
         assert_eq!(rig.judge("i", &row.stamp), expected);
         assert_eq!(rig.is_open(row), is_winner);
     }
-    let lost = now(rig.store.commit_prepared(&mut one, &mut prepared)).unwrap();
+    let lost = now(rig.store.commits().commit_prepared(&mut one, &mut prepared)).unwrap();
     assert!(matches!(lost, Committed::Lost(Some(_))), "{lost:?}");
     let rows = rig.rows("H");
     assert_eq!(rows.len(), 1, "the loser takes back its own row only");
@@ -54,7 +54,7 @@ fn a_stimulus_for_the_losers_row_finds_nothing_open_though_the_bookmark_has_the_
     rig.prepare(&loser, &opens("b", "losers", "one"));
     rig.commit(&mut winner, &opens("b", "winners", "two"));
     assert!(rig.head("i").bookmarks.contains_key("b"));
-    let waits = |hash| now(rig.store.waits_for(&rig.tenant, hash, "i")).unwrap();
+    let waits = |hash| now(rig.store.instances().waits_for(&rig.tenant, hash, "i")).unwrap();
     assert_eq!(
         (waits("losers"), waits("winners")),
         (vec![], vec!["b".into()])
@@ -62,7 +62,7 @@ fn a_stimulus_for_the_losers_row_finds_nothing_open_though_the_bookmark_has_the_
     let (losers, winners) = (rig.rows("losers"), rig.rows("winners"));
     assert!(!rig.is_open(&losers[0]) && rig.is_open(&winners[0]));
     assert_eq!(rig.judge("i", &losers[0].stamp), Verdict::Lost);
-    now(rig.store.forget_bookmark(&rig.tenant, &losers[0])).unwrap();
+    now(rig.store.stimuli().forget_bookmark(&rig.tenant, &losers[0])).unwrap();
     assert!(rig.rows("losers").is_empty());
     assert_eq!(rig.rows("winners").len(), 1);
 }
@@ -86,7 +86,11 @@ fn a_late_commit_is_refused_after_its_attempt_was_fenced() {
         "again changes nothing"
     );
     assert_eq!(rig.head("i"), before);
-    let refused = now(rig.store.commit_prepared(&mut frozen, &mut prepared)).unwrap();
+    let refused = now(rig
+        .store
+        .commits()
+        .commit_prepared(&mut frozen, &mut prepared))
+    .unwrap();
     assert!(matches!(refused, Committed::Lost(Some(_))), "{refused:?}");
     assert_eq!(rig.state("i"), "s");
     let mut next = rig.open("i", 3_000);
@@ -102,7 +106,7 @@ fn a_fence_ends_the_lease_of_the_writer() {
     let mut frozen = rig.lease("i", "frozen", 2_000);
     let stamp = frozen.stamp(7, 2_000);
     assert_eq!(rig.fence("i", &stamp), Verdict::Lost);
-    assert!(!now(rig.store.renew(&mut frozen, 99_000)).unwrap());
+    assert!(!now(rig.store.leases().renew(&mut frozen, 99_000)).unwrap());
     let mut next = rig.open("i", 2_001);
     let done = rig.commit(&mut next, &commit("t"));
     assert!(matches!(done, Committed::Done(_)), "{done:?}");
@@ -128,7 +132,7 @@ fn a_fence_that_others_overtake_decides_nothing() {
     let frozen = rig.open("i", 2_000);
     let stamp = frozen.stamp(7, 2_000);
     rig.faults(&[Fault::Busy]);
-    let busy = now(rig.store.fence(&rig.tenant, "i", &stamp, 5_000)).unwrap_err();
+    let busy = now(rig.store.commits().fence(&rig.tenant, "i", &stamp, 5_000)).unwrap_err();
     assert!(busy.is_busy());
     assert_eq!(rig.judge("i", &stamp), Verdict::Undecided);
     let mut other = rig.open("i", 2_000);
@@ -147,20 +151,28 @@ fn a_placeholder_refuses_the_first_commit_of_a_fenced_create_and_the_next_one_ta
         assert_eq!(rig.judge("i", &stamp), Verdict::Undecided);
         assert_eq!(rig.fence("i", &stamp), Verdict::Lost);
         assert_eq!(rig.judge("i", &stamp), Verdict::Lost);
-        assert!(now(rig.store.instance(&rig.tenant, "i")).unwrap().is_none());
+        assert!(
+            now(rig.store.instances().get(&rig.tenant, "i"))
+                .unwrap()
+                .is_none()
+        );
         assert_eq!(
             rig.fence("i", &stamp),
             Verdict::Lost,
             "again changes nothing"
         );
 
-        let refused = now(rig.store.commit_prepared(&mut frozen, &mut prepared)).unwrap();
+        let refused = now(rig
+            .store
+            .commits()
+            .commit_prepared(&mut frozen, &mut prepared))
+        .unwrap();
         let Committed::Fenced(predecessor) = refused else {
             panic!("{refused:?}")
         };
         assert!(rig.rows("H").is_empty(), "its rows are taken back");
         assert_eq!(predecessor.ground, Ground::Placeholder);
-        let vacancy = now(rig.store.vacancy(&rig.tenant, "i")).unwrap();
+        let vacancy = now(rig.store.commits().vacancy(&rig.tenant, "i")).unwrap();
         assert_eq!(vacancy, Vacancy::Free(predecessor));
 
         let mut next = rig.blank("i", &[], predecessor);
@@ -182,7 +194,8 @@ fn a_second_fence_refuses_the_create_that_took_the_first_into_account() {
     let rig = rig();
     let first = rig.blank("i", &[], Predecessor::default()).stamp(1, 1_000);
     rig.fence("i", &first);
-    let Vacancy::Free(predecessor) = now(rig.store.vacancy(&rig.tenant, "i")).unwrap() else {
+    let Vacancy::Free(predecessor) = now(rig.store.commits().vacancy(&rig.tenant, "i")).unwrap()
+    else {
         panic!()
     };
     let mut second = rig.blank("i", &[], predecessor);
@@ -232,7 +245,7 @@ fn a_stamp_older_than_the_recent_journal_is_judged_by_the_journal_beside_the_hea
         };
         assert_eq!(rig.judge("i", stamp), Verdict::Committed, "{stamp:?}");
         assert_eq!(rig.judge("i", &lost), Verdict::Lost, "{stamp:?}");
-        let judged = |stamp| now(rig.store.judge_loaded(&loaded, stamp)).unwrap();
+        let judged = |stamp| now(rig.store.leases().judge_loaded(&loaded, stamp)).unwrap();
         assert_eq!(judged(stamp), Verdict::Committed, "{stamp:?}");
         assert_eq!(judged(&lost), Verdict::Lost, "{stamp:?}");
         assert_eq!(rig.fence("i", &lost), Verdict::Lost);
@@ -249,7 +262,7 @@ fn a_tombstone_judges_the_last_commits() {
     let mut frozen = rig.open("i", 2_000);
     let late = frozen.stamp(7, 2_000);
     let mut prepared = rig.prepare(&frozen, &opens("b", "H", "late"));
-    now(rig.store.delete_instance(&rig.tenant, "i", 5_000, &[])).unwrap();
+    now(rig.store.instances().delete(&rig.tenant, "i", 5_000, &[])).unwrap();
     let check = || {
         for stamp in &stamps {
             assert_eq!(rig.judge("i", stamp), Verdict::Committed);
@@ -263,9 +276,13 @@ fn a_tombstone_judges_the_last_commits() {
         assert_eq!(rig.judge("i", &late), Verdict::Lost, "it can never happen");
     };
     check();
-    while !now(rig.store.clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
+    while !now(rig.store.instances().clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
     check();
-    let refused = now(rig.store.commit_prepared(&mut frozen, &mut prepared)).unwrap();
+    let refused = now(rig
+        .store
+        .commits()
+        .commit_prepared(&mut frozen, &mut prepared))
+    .unwrap();
     assert!(matches!(refused, Committed::Lost(None)), "{refused:?}");
 }
 
@@ -273,9 +290,10 @@ fn a_tombstone_judges_the_last_commits() {
 fn an_instance_that_is_about_to_be_brought_back_is_fenced_by_its_tombstone() {
     let rig = rig();
     rig.create("i", &ending("end"));
-    now(rig.store.delete_instance(&rig.tenant, "i", 5_000, &[])).unwrap();
-    while !now(rig.store.clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
-    let Vacancy::Free(predecessor) = now(rig.store.vacancy(&rig.tenant, "i")).unwrap() else {
+    now(rig.store.instances().delete(&rig.tenant, "i", 5_000, &[])).unwrap();
+    while !now(rig.store.instances().clean_deleted(&rig.tenant, "i", 5_000)).unwrap() {}
+    let Vacancy::Free(predecessor) = now(rig.store.commits().vacancy(&rig.tenant, "i")).unwrap()
+    else {
         panic!()
     };
     let mut frozen = rig.blank("i", &[], predecessor);
@@ -286,7 +304,7 @@ fn an_instance_that_is_about_to_be_brought_back_is_fenced_by_its_tombstone() {
     assert_eq!(rig.judge("i", &stamp), Verdict::Lost);
     let refused = rig.commit(&mut frozen, &back);
     assert!(matches!(refused, Committed::Deleted), "{refused:?}");
-    let Vacancy::Free(after) = now(rig.store.vacancy(&rig.tenant, "i")).unwrap() else {
+    let Vacancy::Free(after) = now(rig.store.commits().vacancy(&rig.tenant, "i")).unwrap() else {
         panic!()
     };
     let mut next = rig.blank("i", &[], after);
@@ -322,17 +340,22 @@ fn the_loser_of_a_race_leaves_what_the_winner_put_under_the_same_key() {
     let mut loser = rig.prepare(&one, &next("loser"));
     let done = rig.commit(&mut two, &next("winner"));
     assert!(matches!(done, Committed::Done(_)), "{done:?}");
-    let lost = now(rig.store.commit_prepared(&mut one, &mut loser)).unwrap();
+    let lost = now(rig.store.commits().commit_prepared(&mut one, &mut loser)).unwrap();
     assert!(matches!(lost, Committed::Lost(Some(_))), "{lost:?}");
     assert_eq!(rig.journal("i").len(), 4);
     for event in seen.iter().map(String::as_str).chain(["winner"]) {
         assert!(
-            now(rig.store.has_seen(&rig.tenant, "i", event)).unwrap(),
+            now(rig.store.instances().has_seen(&rig.tenant, "i", event)).unwrap(),
             "{event}"
         );
     }
-    assert!(!now(rig.store.has_seen(&rig.tenant, "i", "loser")).unwrap());
-    assert_eq!(now(rig.store.list_routes(&rig.tenant)).unwrap().len(), 1);
+    assert!(!now(rig.store.instances().has_seen(&rig.tenant, "i", "loser")).unwrap());
+    assert_eq!(
+        now(rig.store.definitions().list_routes(&rig.tenant))
+            .unwrap()
+            .len(),
+        1
+    );
     let outbox = rig.keys().into_iter().filter(|key| key.contains("OUTBOX"));
     assert_eq!(outbox.count(), 1, "and takes back what is its own");
 }
@@ -350,10 +373,14 @@ fn a_creation_that_was_frozen_is_refused_after_a_repair_deleted_what_it_prepared
         let mut frozen = rig.blank("i", &[], Predecessor::default());
         let mut prepared = rig.prepare(&frozen, &late);
         let kinds = |now_ms| -> Vec<Kind> {
-            let found = now(rig.store.examine(rig.table.memory.as_ref(), now_ms)).unwrap();
+            let found = now(rig
+                .store
+                .operations()
+                .examine(rig.table.memory.as_ref(), now_ms))
+            .unwrap();
             let findings = found.findings.iter();
             for finding in findings.clone().filter(|_| now_ms > 100_000) {
-                assert!(now(rig.store.repair(finding, now_ms)).unwrap());
+                assert!(now(rig.store.operations().repair(finding, now_ms)).unwrap());
             }
             findings.map(|finding| finding.kind).collect()
         };
@@ -361,7 +388,11 @@ fn a_creation_that_was_frozen_is_refused_after_a_repair_deleted_what_it_prepared
         assert!(kinds(frozen_at + 100_000).contains(&Kind::BookmarkWithoutInstance));
         kinds(frozen_at + 100_000);
         assert_eq!(kinds(frozen_at + 100_000), []);
-        let refused = now(rig.store.commit_prepared(&mut frozen, &mut prepared)).unwrap();
+        let refused = now(rig
+            .store
+            .commits()
+            .commit_prepared(&mut frozen, &mut prepared))
+        .unwrap();
         let Committed::Fenced(predecessor) = refused else {
             panic!("{refused:?}");
         };

@@ -1,10 +1,10 @@
 //! The state: in the head, in an item, or among the blobs, and never missing.
 
 use bytes::Bytes;
-use dormouse_store::commit::{Commit, Committed};
-use dormouse_store::config::StoreConfig;
-use dormouse_store::create::NewInstance;
-use dormouse_store::predecessor::Predecessor;
+use dormouse_store::instance::commit::{Commit, Committed};
+use dormouse_store::instance::create::NewInstance;
+use dormouse_store::instance::predecessor::Predecessor;
+use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{Store, StoreError};
 
 use crate::rig::{Fault, Rig, commit, now, rig};
@@ -81,7 +81,7 @@ fn a_state_over_the_limit_is_refused_with_its_size_and_changes_nothing() {
     rig.create("i", &commit("s"));
     let mut loaded = rig.open("i", 2_000);
     let giant = with_state(Bytes::from(vec![0; 8 * 1_024 * 1_024 + 1]));
-    let refused = now(rig.store.commit(&mut loaded, &giant)).unwrap_err();
+    let refused = now(rig.store.commits().commit(&mut loaded, &giant)).unwrap_err();
     assert!(matches!(
         refused,
         StoreError::TooLarge {
@@ -106,8 +106,10 @@ fn without_blobs_a_large_state_is_refused() {
         claims: &[],
         predecessor: Predecessor::default(),
     };
-    let mut loaded = store.blank(&rig.tenant, &new).unwrap();
-    let refused = now(store.commit(&mut loaded, &with_state(noise(400_000))));
+    let mut loaded = store.instances().blank(&rig.tenant, &new).unwrap();
+    let refused = now(store
+        .commits()
+        .commit(&mut loaded, &with_state(noise(400_000))));
     assert!(matches!(refused, Err(StoreError::NoBlobs { .. })));
 }
 
@@ -126,7 +128,7 @@ fn a_blob_is_dropped_with_the_commit_that_did_not_happen_and_kept_while_nobody_k
     rig.faults(&[Fault::LoseAnswer; 3]);
     let large = with_state(noise(500_000));
     assert!(
-        now(rig.store.commit(&mut new, &large))
+        now(rig.store.commits().commit(&mut new, &large))
             .unwrap_err()
             .is_unknown()
     );
@@ -141,7 +143,7 @@ fn a_reader_sees_head_and_state_of_the_same_commit() {
     let rig = rig();
     let (head, state) = {
         rig.create("i", &with_state(noise(20_000)));
-        now(rig.store.instance_with_state(&rig.tenant, "i"))
+        now(rig.store.instances().instance_with_state(&rig.tenant, "i"))
             .unwrap()
             .unwrap()
     };
@@ -169,7 +171,7 @@ fn the_loser_of_a_race_does_not_delete_the_winners_item_though_they_are_the_same
     let done = rig.commit(&mut new, &two);
     assert!(matches!(done, Committed::Done(_)), "{done:?}");
     assert_eq!(places(&rig), (2, 0), "the loser's lies beside it");
-    let lost = now(rig.store.commit_prepared(&mut old, &mut loser)).unwrap();
+    let lost = now(rig.store.commits().commit_prepared(&mut old, &mut loser)).unwrap();
     assert!(matches!(lost, Committed::Lost(_)), "{lost:?}");
     assert_eq!((places(&rig), rig.state("i")), ((1, 0), noise(30_000)));
 }

@@ -1,10 +1,10 @@
 //! Stimuli: what waits for one, and which of those that were queued a new bookmark takes.
 
-use dormouse_store::bookmark::{FoundBy, NewBookmark};
-use dormouse_store::commit::Commit;
-use dormouse_store::queued_stimulus::QueuedStimulus;
-use dormouse_store::recipients::{Earlier, Recipients, Standing};
-use dormouse_store::stimuli::Opening;
+use dormouse_store::instance::commit::Commit;
+use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
+use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
+use dormouse_store::stimulus::recipients::{Earlier, Recipients, Standing};
+use dormouse_store::stimulus::stimuli::Opening;
 
 use crate::rig::{Rig, commit, event_bookmark, now, rig};
 
@@ -41,7 +41,11 @@ fn queued(id: &str, created_ms: i64) -> QueuedStimulus {
 }
 
 fn queue(rig: &Rig, queued: &QueuedStimulus) -> Earlier {
-    now(rig.store.queue_stimulus(&rig.tenant, queued, None)).unwrap()
+    now(rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, queued, None))
+    .unwrap()
 }
 
 fn opening<'a>(instance_id: &'a str, correlation_id: Option<&'a str>) -> Opening<'a> {
@@ -58,6 +62,7 @@ fn first(rig: &Rig, opening: &Opening<'_>, besides: &[&str], now_ms: i64) -> Opt
     let besides: Vec<_> = besides.iter().map(|id| (*id).to_owned()).collect();
     let found = now(rig
         .store
+        .stimuli()
         .first_queued(&rig.tenant, opening, &besides, now_ms));
     found.unwrap().map(|queued| queued.id)
 }
@@ -69,15 +74,21 @@ fn the_one_that_comes_second_sees_the_other() {
     queue(&rig, &waiting);
     create(&rig, "i", event_bookmark("b", "H"));
     assert_eq!(rig.rows("H").len(), 1);
-    let all = now(rig.store.queued_stimuli(&rig.tenant, "H", 10)).unwrap();
+    let all = now(rig.store.stimuli().queued_stimuli(&rig.tenant, "H", 10)).unwrap();
     assert_eq!(all, std::slice::from_ref(&waiting));
     assert_eq!(
         first(&rig, &opening("i", None), &[], 2_000),
         Some("e".into())
     );
-    let waits = |id| now(rig.store.waits_for(&rig.tenant, "H", id)).unwrap();
+    let waits = |id| now(rig.store.instances().waits_for(&rig.tenant, "H", id)).unwrap();
     assert_eq!((waits("i"), waits("other")), (vec!["b".to_owned()], vec![]));
-    let take = || now(rig.store.take_queued(&rig.tenant, &waiting.place(), 1_000)).unwrap();
+    let take = || {
+        now(rig
+            .store
+            .stimuli()
+            .take_queued(&rig.tenant, &waiting.place(), 1_000))
+        .unwrap()
+    };
     assert!(take());
     assert!(!take());
     assert_eq!(first(&rig, &opening("i", None), &[], 2_000), None);
@@ -181,7 +192,11 @@ fn a_stimulus_for_a_correlation_id_reads_only_its_own_rows() {
     }
     create(&rig, "none", event_bookmark("b", "H"));
     rig.cost();
-    let page = now(rig.store.waiting(&rig.tenant, ("H", Some("c7")), 100, None)).unwrap();
+    let page = now(rig
+        .store
+        .stimuli()
+        .waiting(&rig.tenant, ("H", Some("c7")), 100, None))
+    .unwrap();
     let ids: Vec<_> = page
         .bookmarks
         .iter()
@@ -191,7 +206,11 @@ fn a_stimulus_for_a_correlation_id_reads_only_its_own_rows() {
     let cost = rig.cost();
     assert_eq!((cost.calls, cost.reads), (1, 1));
     // Not those of an id that begins with it.
-    let page = now(rig.store.waiting(&rig.tenant, ("H", Some("c")), 100, None)).unwrap();
+    let page = now(rig
+        .store
+        .stimuli()
+        .waiting(&rig.tenant, ("H", Some("c")), 100, None))
+    .unwrap();
     assert!(page.bookmarks.is_empty());
     assert_eq!(rig.rows("H").len(), 301);
 }
@@ -202,8 +221,13 @@ fn thousands_of_bookmarks_of_one_hash_come_page_by_page() {
     for n in 0..1_300 {
         create(&rig, &format!("i{n}"), event_bookmark("b", "H"));
     }
-    let page =
-        |limit, cursor| now(rig.store.waiting(&rig.tenant, ("H", None), limit, cursor)).unwrap();
+    let page = |limit, cursor| {
+        now(rig
+            .store
+            .stimuli()
+            .waiting(&rig.tenant, ("H", None), limit, cursor))
+        .unwrap()
+    };
     let small = page(7, None);
     assert_eq!((small.bookmarks.len(), small.cursor.is_some()), (7, true));
     let first = page(5_000, None);
@@ -220,6 +244,7 @@ fn a_repetition_finds_the_recipients_of_the_first_delivery() {
     let note = |recipients: &Recipients| {
         let noted = rig
             .store
+            .stimuli()
             .note_recipients(&rig.tenant, ("H", "e"), recipients, 1_000);
         now(noted).unwrap()
     };
@@ -231,7 +256,13 @@ fn a_repetition_finds_the_recipients_of_the_first_delivery() {
         queue(&rig, &queued("e", 1)),
         Earlier::SentTo(recipients.clone())
     );
-    let standing = |bookmark| now(rig.store.standing(&rig.tenant, ("i", bookmark), "e")).unwrap();
+    let standing = |bookmark| {
+        now(rig
+            .store
+            .instances()
+            .standing(&rig.tenant, ("i", bookmark), "e"))
+        .unwrap()
+    };
     assert_eq!(
         (standing("b"), standing("other")),
         (Standing::Waits, Standing::Away)
@@ -247,6 +278,9 @@ fn a_repetition_finds_the_recipients_of_the_first_delivery() {
     );
     assert_eq!(standing("b"), Standing::Seen);
     let (again, despite) = (queued("e", 1), Some(&recipients));
-    let anew = rig.store.queue_stimulus(&rig.tenant, &again, despite);
+    let anew = rig
+        .store
+        .stimuli()
+        .queue_stimulus(&rig.tenant, &again, despite);
     assert_eq!(now(anew).unwrap(), Earlier::None);
 }

@@ -1,0 +1,197 @@
+//! Calls that activities ask for, made while the lease is kept alive.
+
+use std::pin::pin;
+
+use dormouse_engine::call::{Answer, Call, Request};
+use dormouse_engine::effect::Child;
+use dormouse_engine::step::{Next, Stimulus, Transition};
+use dormouse_store::Tenant;
+use futures_util::future::{BoxFuture, Either, select};
+
+use super::Burst;
+use crate::error::RuntimeError;
+use crate::kernel::Kernel;
+use crate::kernel::create::Beginning;
+use crate::work::definition_handle::DefinitionHandle;
+use crate::work::start::{StartOutcome, StartRequest};
+use crate::work::wake::WakeRequest;
+
+impl Burst<'_> {
+    /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of
+    /// the invocation, and is to be made by another one, under the same key.
+    pub(crate) async fn answer(&mut self, call: &Call) -> Result<Option<Answer>, RuntimeError> {
+        let runtime = self.runtime;
+        if !runtime.has_time_for(runtime.kernel().may_take_ms(&call.request)) {
+            return Ok(None);
+        }
+        let mut answer = pin!(runtime.kernel().answer(self.tenant, &call.request));
+        let half_ms = (runtime.config().lease_ms / 2).max(1);
+        loop {
+            let pause_ms = runtime.within_ms(half_ms).unsigned_abs();
+            let pause = pin!(runtime.ports().clock.sleep(pause_ms));
+            match select(answer.as_mut(), pause).await {
+                Either::Left((answer, _)) => return answer.map(Some),
+                Either::Right(_) if runtime.is_out_of_time() => return Ok(None),
+                Either::Right(_) => self.renew().await?,
+            }
+        }
+    }
+
+    /// Answers the questions that a step asks which change nothing: so they need no commit of their own.
+    pub(crate) async fn settle_questions(
+        &mut self,
+        mut transition: Transition,
+    ) -> Result<Transition, RuntimeError> {
+        loop {
+            let question = match &transition.next {
+                Next::Call(calls) => calls.first().filter(|call| is_question(call)).cloned(),
+                Next::Rest | Next::Continue => None,
+            };
+            let Some(question) = question else {
+                return Ok(transition);
+            };
+            let answer = self
+                .runtime
+                .kernel()
+                .answer(self.tenant, &question.request)
+                .await?;
+            let stimulus = Stimulus::Answered {
+                bookmark: question.bookmark,
+                answer,
+            };
+            // What ran so far counts, though it is not committed yet.
+            let instance = transition.instance.clone();
+            let later = self
+                .step_after(transition.activities, instance, stimulus)
+                .await?;
+            transition = transition.followed_by(later);
+        }
+    }
+
+    async fn renew(&mut self) -> Result<(), RuntimeError> {
+        let until = self.runtime.lease_until(self.runtime.now());
+        let Some(loaded) = self.loaded.as_mut() else {
+            return Err(self.lost());
+        };
+        match self.runtime.store().leases().renew(loaded, until.0).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.lost()),
+            // There is still half of it left; the next renewal may do.
+            Err(error) if error.is_busy() || error.is_unknown() => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn is_question(call: &Call) -> bool {
+    match call.request {
+        Request::FindWorkflow { .. } => true,
+        Request::Http(_) | Request::ExecuteWorkflow(_) => false,
+    }
+}
+
+impl<'k> Kernel<'k> {
+    /// How long a call may take, in ms; 0 where the work is our own.
+    fn may_take_ms(self, request: &Request) -> u64 {
+        match request {
+            Request::Http(http) => self.call_ms(http.timeout_ms),
+            Request::ExecuteWorkflow(_) | Request::FindWorkflow { .. } => 0,
+        }
+    }
+
+    /// Makes a call.
+    pub(crate) fn answer<'a>(
+        self,
+        tenant: &'a Tenant,
+        request: &'a Request,
+    ) -> BoxFuture<'a, Result<Answer, RuntimeError>>
+    where
+        'k: 'a,
+    {
+        Box::pin(async move {
+            match request {
+                Request::Http(http) => {
+                    let timeout_ms = self.call_ms(http.timeout_ms);
+                    Ok(self.ports().http_caller.call(http, timeout_ms).await)
+                }
+                Request::ExecuteWorkflow(child) => self.execute(tenant, child).await,
+                Request::FindWorkflow { definition_id } => {
+                    let head = self
+                        .store()
+                        .definitions()
+                        .definition_head(tenant, definition_id)
+                        .await?;
+                    let found = head.is_some_and(|head| head.published.is_some());
+                    Ok(if found {
+                        Answer::Found
+                    } else {
+                        not_started(&no_such_workflow(definition_id))
+                    })
+                }
+            }
+        })
+    }
+
+    /// Starts a child and runs it until it waits or ends. One that was started before is found as it is.
+    async fn execute(self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
+        let request = StartRequest::of_child(child);
+        // Not `start`: it is part of a burst in progress, which a pause lets run.
+        let begun = self.begin(tenant, request, Beginning::default()).await?;
+        match begun.outcome() {
+            StartOutcome::Started(report) => Ok(Answer::Executed {
+                sub_status: report.instance.sub_status,
+                output: report.instance.output,
+            }),
+            StartOutcome::AlreadyStarted(head) => {
+                if !head.summary.ended {
+                    // Its first burst may have been cut off together with ours.
+                    let request = WakeRequest::new(child.instance.as_str(), Stimulus::Continue);
+                    self.advance(tenant, request).await?;
+                }
+                match self.read(tenant, child.instance.as_str()).await? {
+                    Some(found) => Ok(Answer::Executed {
+                        sub_status: found.instance.sub_status,
+                        output: found.instance.output,
+                    }),
+                    None => Ok(not_started("the workflow's instance was deleted")),
+                }
+            }
+            StartOutcome::Deleted { .. } => Ok(not_started("the workflow's instance was deleted")),
+            StartOutcome::NotAllowed { holder } => {
+                Ok(not_started(&format!("the instance `{holder}` runs")))
+            }
+            StartOutcome::NotFound | StartOutcome::Stale => {
+                Ok(not_started(&no_such_workflow(&child.definition_id)))
+            }
+        }
+    }
+}
+
+/// What is said of a workflow that is not there.
+pub(crate) fn no_such_workflow(definition_id: &str) -> String {
+    format!("there is no published workflow `{definition_id}`")
+}
+
+fn not_started(why: &str) -> Answer {
+    Answer::NotStarted {
+        message: why.to_owned(),
+    }
+}
+
+impl StartRequest {
+    /// Starts a child: its id is given, and activation strategies do not count.
+    pub(crate) fn of_child(child: &Child) -> Self {
+        let start = child.start.clone();
+        Self {
+            instance_id: Some(child.instance.to_string()),
+            input: start.input,
+            correlation_id: start.correlation_id,
+            name: start.name,
+            trigger_activity_id: start.trigger_activity_id,
+            properties: start.properties,
+            parent: start.parent,
+            ignores_activation: true,
+            ..Self::new(DefinitionHandle::published(&child.definition_id))
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Timers that are due, of instances and of triggers.
+
+pub(crate) mod fire;
+pub(crate) mod fire_occurrence;
+
+use crate::runtime::handle::handle;
+
+handle!(
+    /// Timers and occurrences that are due.
+    pub Timers,
+    timers
+);

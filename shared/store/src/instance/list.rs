@@ -1,0 +1,371 @@
+//! Lists of instances: from the indexes, newest or oldest first, a page at a time with a bounded amount of work.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
+
+use crate::instance::Instances;
+use crate::instance::head::{Summary, correlation_partition, definition_partition};
+use crate::instance::walk::{Listed, Walk};
+use crate::item::body;
+use crate::item::error::StoreError;
+use crate::item::key_text::time;
+use crate::item::tenant::Tenant;
+use crate::table::{Index, Query};
+
+/// At most so many heads are read at once.
+const BATCH_MAX: usize = 50;
+
+/// Which instances. Every field that is set must match; an empty list matches all. Stored with alteration plans, so
+/// its names are stable for ever.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct InstanceFilter {
+    /// Of one of these definitions.
+    pub definition_ids: Vec<String>,
+    /// Of this version.
+    pub version: Option<u32>,
+    /// With this correlation id.
+    pub correlation_id: Option<String>,
+    /// With one of these statuses.
+    pub statuses: Vec<String>,
+    /// With one of these sub-statuses.
+    pub sub_statuses: Vec<String>,
+    /// With exactly this name.
+    pub name: Option<String>,
+    /// With this text in id, definition id, name or correlation id, whatever the case.
+    pub search: Option<String>,
+    /// With this instance as the one that started it.
+    pub parent_id: Option<String>,
+    /// With (true) or without (false) incidents.
+    pub has_incidents: Option<bool>,
+    /// Of the system (true) or not (false).
+    pub is_system: Option<bool>,
+    /// Created at or after this time, in ms since 1970.
+    pub created_from_ms: Option<i64>,
+    /// Created before this time, in ms since 1970.
+    pub created_until_ms: Option<i64>,
+}
+
+/// Which part of a list.
+#[derive(Debug, Clone)]
+pub struct Paging {
+    /// Oldest first; else newest first. By the time of creation.
+    pub ascending: bool,
+    /// Skip so many matches.
+    pub skip: usize,
+    /// At most so many matches, 1 to 1,000.
+    pub limit: usize,
+    /// Where an earlier page ended. It stays right while instances come and go.
+    pub cursor: Option<String>,
+}
+
+/// One instance of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedInstance {
+    /// Its id.
+    pub instance_id: String,
+    /// What is known of it.
+    pub summary: Summary,
+}
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InstancePage {
+    /// The matches.
+    pub instances: Vec<ListedInstance>,
+    /// Where the next page begins; `None` at the end. A page may be short and still have a next one, where much
+    /// had to be looked at for it.
+    pub cursor: Option<String>,
+    /// How many of the matches to skip are still to be skipped, where the work was used up before.
+    pub skip_left: usize,
+}
+
+/// A number of instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceCount {
+    /// How many were found.
+    pub count: u64,
+    /// Whether that is all; else there may be more.
+    pub exact: bool,
+}
+
+impl Instances<'_> {
+    /// One page of the instances that match. From an index that may lag behind by seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadCursor`], or what the table says.
+    pub async fn list(
+        self,
+        tenant: &Tenant,
+        filter: &InstanceFilter,
+        paging: &Paging,
+    ) -> Result<InstancePage, StoreError> {
+        let limit = paging.limit.clamp(1, 1_000);
+        let range = filter.range(paging)?;
+        let page_limit = if filter.asks_summary() {
+            500
+        } else {
+            limit + paging.skip.min(500)
+        };
+        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
+        let mut page = InstancePage {
+            skip_left: paging.skip,
+            ..InstancePage::default()
+        };
+        let mut work = 0;
+        let mut last = None;
+        while work < self.config().list_work_max && page.instances.len() < limit {
+            let missing = limit - page.instances.len() + page.skip_left;
+            // Where most may not match, a few more at once cost less than one after the other.
+            let wanted = if filter.asks_summary() {
+                BATCH_MAX
+            } else {
+                missing.min(BATCH_MAX)
+            };
+            let batch = walk.next(&self, wanted).await?;
+            if batch.is_empty() {
+                return Ok(page);
+            }
+            work += batch.len();
+            let summaries = self.summaries(&batch).await?;
+            for (listed, summary) in batch.into_iter().zip(summaries) {
+                if page.instances.len() == limit {
+                    page.cursor = last.as_deref().map(|sort| range.cursor(sort));
+                    return Ok(page);
+                }
+                last = Some(listed.sort);
+                let found = summary.map(|summary| ListedInstance {
+                    instance_id: listed.instance_id,
+                    summary,
+                });
+                let Some(found) = found.filter(|found| filter.matches(found)) else {
+                    continue;
+                };
+                if page.skip_left > 0 {
+                    page.skip_left -= 1;
+                } else {
+                    page.instances.push(found);
+                }
+            }
+        }
+        if walk.has_more(&self).await? {
+            page.cursor = last.map(|sort| range.cursor(&sort));
+        }
+        Ok(page)
+    }
+
+    /// How many instances match, looking at no more than `bound` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn count(
+        self,
+        tenant: &Tenant,
+        filter: &InstanceFilter,
+        bound: usize,
+    ) -> Result<InstanceCount, StoreError> {
+        let paging = Paging {
+            ascending: true,
+            skip: 0,
+            limit: 1_000,
+            cursor: None,
+        };
+        let range = filter.range(&paging)?;
+        let page_limit = bound.clamp(1, 1_000);
+        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
+        let mut count = 0;
+        let mut work = 0;
+        while work < bound {
+            let batch = walk.next(&self, (bound - work).min(BATCH_MAX)).await?;
+            if batch.is_empty() {
+                return Ok(InstanceCount { count, exact: true });
+            }
+            work += batch.len();
+            if !filter.asks_summary() {
+                count += batch.len() as u64;
+                continue;
+            }
+            let summaries = self.summaries(&batch).await?;
+            for (listed, summary) in batch.into_iter().zip(summaries) {
+                let found = summary.map(|summary| ListedInstance {
+                    instance_id: listed.instance_id,
+                    summary,
+                });
+                count += u64::from(found.is_some_and(|found| filter.matches(&found)));
+            }
+        }
+        Ok(InstanceCount {
+            count,
+            exact: !walk.has_more(&self).await?,
+        })
+    }
+
+    /// The places to look for what a filter asks. A list of all instances merges those of the definitions.
+    async fn walk(
+        self,
+        tenant: &Tenant,
+        filter: &InstanceFilter,
+        range: &Range,
+        limit: usize,
+    ) -> Result<Walk, StoreError> {
+        let (index, partitions) = if let Some(correlation) = &filter.correlation_id {
+            (
+                Index::Three,
+                vec![correlation_partition(tenant, correlation)?],
+            )
+        } else {
+            let ids: BTreeSet<String> = if filter.definition_ids.is_empty() {
+                self.definitions().definition_ids(tenant).await?
+            } else {
+                filter.definition_ids.iter().cloned().collect()
+            };
+            let shards = 0..self.config().list_shards;
+            let all = ids
+                .iter()
+                .flat_map(|id| shards.clone().map(move |shard| (id, shard)));
+            let partitions = all.map(|(id, shard)| definition_partition(tenant, id, shard));
+            (Index::One, partitions.collect::<Result<_, _>>()?)
+        };
+        let limit = u32::try_from(limit.clamp(1, 1_000)).unwrap_or(1_000);
+        let query = |partition| Query {
+            index: Some(index),
+            partition,
+            from: range.from.clone(),
+            until: range.until.clone(),
+            descending: !range.ascending,
+            limit,
+            cursor: None,
+        };
+        Ok(Walk::new(
+            partitions.into_iter().map(query).collect(),
+            range.ascending,
+        ))
+    }
+
+    /// The summaries of what was listed: from the index where it has them, else from the heads, all at once.
+    async fn summaries(self, batch: &[Listed]) -> Result<Vec<Option<Summary>>, StoreError> {
+        // One head that cannot be read does not keep the others from being listed.
+        let decode = |listed: &Listed, summary: &[u8]| {
+            let instance = &listed.instance_id;
+            body::decode("instance", summary)
+                .inspect_err(|cause| {
+                    tracing::error!(instance, cause = %cause, "an instance that cannot be read is passed over");
+                })
+                .ok()
+        };
+        let summaries = batch.iter().map(async |listed| {
+            if let Some(summary) = &listed.summary {
+                return Ok(decode(listed, summary));
+            }
+            let item = self.table().get(&listed.key).await?;
+            let summary = item
+                .as_ref()
+                .and_then(|i| body::bytes(&i.attributes, Index::SUMMARY));
+            Ok(summary.and_then(|summary| decode(listed, summary)))
+        });
+        try_join_all(summaries).await
+    }
+}
+
+/// A range of creation times, as sort keys of the indexes.
+struct Range {
+    ascending: bool,
+    from: String,
+    until: String,
+}
+
+impl Range {
+    /// Where to go on after an item.
+    fn cursor(&self, sort: &str) -> String {
+        format!("{}{sort}", if self.ascending { '+' } else { '-' })
+    }
+}
+
+impl InstanceFilter {
+    fn range(&self, paging: &Paging) -> Result<Range, StoreError> {
+        let mut from = self.created_from_ms.map(time).unwrap_or_default();
+        let mut until = self.created_until_ms.map(time).unwrap_or_default();
+        let ascending = paging.ascending;
+        if let Some(cursor) = &paging.cursor {
+            let sort = cursor.strip_prefix(if ascending { '+' } else { '-' });
+            let is_sort = |sort: &&str| {
+                sort.split_once('#')
+                    .is_some_and(|(time, _)| time.len() >= 13)
+            };
+            let sort = sort.filter(is_sort).ok_or(StoreError::BadCursor)?;
+            if ascending {
+                // The least text after it.
+                from = from.max(format!("{sort}\u{1}"));
+            } else if until.is_empty() || sort < until.as_str() {
+                sort.clone_into(&mut until);
+            }
+        }
+        Ok(Range {
+            ascending,
+            from,
+            until,
+        })
+    }
+
+    /// Whether it asks for more than an index answers by itself.
+    fn asks_summary(&self) -> bool {
+        self.version.is_some()
+            || !self.statuses.is_empty()
+            || !self.sub_statuses.is_empty()
+            || self.name.is_some()
+            || self.search.is_some()
+            || self.parent_id.is_some()
+            || self.has_incidents.is_some()
+            || self.is_system.is_some()
+            || (self.correlation_id.is_some() && !self.definition_ids.is_empty())
+    }
+
+    /// Whether an instance is one of those meant.
+    #[must_use]
+    pub fn matches(&self, listed: &ListedInstance) -> bool {
+        let ListedInstance {
+            instance_id,
+            summary: s,
+        } = listed;
+        let one_of = |list: &[String], text: &String| list.is_empty() || list.contains(text);
+        let same =
+            |wanted: &Option<String>, text: &Option<String>| wanted.is_none() || wanted == text;
+        let texts = [
+            Some(instance_id),
+            Some(&s.definition_id),
+            s.name.as_ref(),
+            s.correlation_id.as_ref(),
+        ];
+        let has = |part: &String| {
+            let part = part.to_lowercase();
+            texts
+                .into_iter()
+                .flatten()
+                .any(|text| text.to_lowercase().contains(&part))
+        };
+        one_of(&self.definition_ids, &s.definition_id)
+            && one_of(&self.statuses, &s.status)
+            && one_of(&self.sub_statuses, &s.sub_status)
+            && same(&self.correlation_id, &s.correlation_id)
+            && same(&self.name, &s.name)
+            && same(&self.parent_id, &s.parent_id)
+            && self
+                .version
+                .is_none_or(|version| version == s.definition_version)
+            && self
+                .has_incidents
+                .is_none_or(|has| has == (s.incident_count > 0))
+            && self
+                .is_system
+                .is_none_or(|is_system| is_system == s.is_system)
+            && self.created_from_ms.is_none_or(|from| s.created_ms >= from)
+            && self
+                .created_until_ms
+                .is_none_or(|until| s.created_ms < until)
+            && self.search.as_ref().is_none_or(has)
+    }
+}

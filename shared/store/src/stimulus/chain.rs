@@ -1,0 +1,248 @@
+//! The chain of a recurring trigger: which occurrence is scheduled next.
+//!
+//! Exactly one path schedules occurrence k+1: the handling of k claims it here by a conditional write, schedules it, and
+//! confirms it. A duplicate of k finds it claimed, so no second chain begins, whatever a queue does. A claim that is
+//! never confirmed was cut off and is claimed again. All chains of a shard lie in one partition, in which the sweep finds
+//! those whose occurrence is overdue.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::item::body;
+use crate::item::error::StoreError;
+use crate::item::key_text::{SYSTEM, part, plain};
+use crate::item::number::number;
+use crate::item::readable::readable;
+use crate::item::shard;
+use crate::item::tenant::Tenant;
+use crate::stimulus::Chains;
+use crate::table::{Change, Condition, Durability, Item, Key, Query, Updated, Value, Write};
+
+/// How long a claim may stay unconfirmed before it counts as cut off, in ms.
+const CLAIM_MS: i64 = 30_000;
+
+/// An occurrence that is to be scheduled next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Whose trigger it is.
+    pub tenant: Tenant,
+    /// The definition.
+    pub definition_id: String,
+    /// The trigger's activity.
+    pub activity_id: String,
+    /// The generation of the definition's triggers.
+    pub generation: u64,
+    /// The nominal time of the occurrence, in ms since 1970.
+    pub nominal_ms: i64,
+    /// The occurrence; the runtime's own format.
+    pub body: Bytes,
+}
+
+/// Outcome of claiming an occurrence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimed {
+    /// It is ours: schedule it, then confirm it.
+    Ours,
+    /// It is scheduled, or a later one is, or the trigger is of an older generation.
+    Done,
+    /// Somebody else is about to schedule it.
+    Pending,
+}
+
+/// One page of overdue occurrences.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChainPage {
+    /// The occurrences.
+    pub links: Vec<Link>,
+    /// Where the next page begins.
+    pub cursor: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChainBody {
+    #[serde(rename = "b")]
+    body: Bytes,
+}
+
+fn partition(shard: u16) -> String {
+    format!("{SYSTEM}/CHAIN#{shard:02}")
+}
+
+impl Link {
+    fn key(&self, shards: u16) -> Result<Key, StoreError> {
+        let definition = part("a definition id", &self.definition_id)?;
+        let activity = part("an activity id", &self.activity_id)?;
+        Ok(Key::new(
+            partition(shard::of(&self.definition_id, shards)),
+            format!("{}#{definition}#{activity}", self.tenant),
+        ))
+    }
+
+    fn from_item(item: &Item) -> Result<Self, StoreError> {
+        let what = "chain";
+        let damaged = || StoreError::damaged(what);
+        let mut parts = item.key.sort.split('#');
+        let mut text = || parts.next().and_then(plain).ok_or_else(damaged);
+        let (tenant, definition_id, activity_id) = (text()?, text()?, text()?);
+        let ChainBody { body } = body::of_item(what, item)?;
+        let generation = body::number(&item.attributes, "ge").ok_or_else(damaged)?;
+        Ok(Self {
+            tenant: Tenant::new(&tenant).map_err(|_| damaged())?,
+            definition_id,
+            activity_id,
+            generation: generation.unsigned_abs(),
+            nominal_ms: body::number(&item.attributes, "nx").ok_or_else(damaged)?,
+            body,
+        })
+    }
+
+    /// The condition that the chain stands at this occurrence.
+    fn stands(&self) -> Vec<Condition> {
+        vec![
+            Condition::Equals("ge".into(), number(self.generation)),
+            Condition::Equals("nx".into(), Value::N(self.nominal_ms)),
+        ]
+    }
+}
+
+impl Chains<'_> {
+    /// Claims an occurrence for scheduling. One conditional update; one more where a claim was cut off.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. After [`StoreError::is_unknown`] the claim may be taken: it is free again after half a minute.
+    pub async fn claim_occurrence(self, link: &Link, now_ms: i64) -> Result<Claimed, StoreError> {
+        let earlier = Condition::Any(vec![
+            Condition::Absent,
+            Condition::Below(
+                "ge".into(),
+                i64::try_from(link.generation).unwrap_or(i64::MAX),
+            ),
+            Condition::All(vec![
+                Condition::Equals("ge".into(), number(link.generation)),
+                Condition::Below("nx".into(), link.nominal_ms),
+            ]),
+        ]);
+        let there = match self.claim_if(link, now_ms, earlier).await? {
+            Updated::New(_) => return Ok(Claimed::Ours),
+            Updated::Refused(None) => return Ok(Claimed::Pending),
+            Updated::Refused(Some(item)) => item,
+        };
+        let is_other = body::number(&there.attributes, "nx") != Some(link.nominal_ms)
+            || there.attributes.get("ge") != Some(&number(link.generation));
+        if is_other || there.attributes.contains_key("ok") {
+            return Ok(Claimed::Done);
+        }
+        let since_ms = body::number(&there.attributes, "at").unwrap_or(0);
+        if since_ms > now_ms - CLAIM_MS {
+            return Ok(Claimed::Pending);
+        }
+        let mut cut_off = link.stands();
+        cut_off.push(Condition::Equals("at".into(), Value::N(since_ms)));
+        cut_off.push(Condition::Lacks("ok".into()));
+        Ok(
+            match self.claim_if(link, now_ms, Condition::All(cut_off)).await? {
+                Updated::New(_) => Claimed::Ours,
+                Updated::Refused(_) => Claimed::Pending,
+            },
+        )
+    }
+
+    async fn claim_if(
+        self,
+        link: &Link,
+        now_ms: i64,
+        condition: Condition,
+    ) -> Result<Updated, StoreError> {
+        let body = body::encode(
+            "chain",
+            &ChainBody {
+                body: link.body.clone(),
+            },
+        )?;
+        let changes = [
+            Change::Set("ge".into(), number(link.generation)),
+            Change::Set("nx".into(), Value::N(link.nominal_ms)),
+            Change::Set("at".into(), Value::N(now_ms)),
+            Change::Set("bo".into(), Value::B(body)),
+            Change::Remove("ok".into()),
+        ];
+        let key = link.key(self.config().outbox_shards)?;
+        let durability = Durability::Durable;
+        Ok(self
+            .table()
+            .update(&key, &changes, &condition, durability)
+            .await?)
+    }
+
+    /// Confirms that a claimed occurrence is scheduled. One update; nothing if the chain has moved on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. The claim is then taken again, and the occurrence scheduled twice: the second is a no-op.
+    pub async fn confirm_occurrence(self, link: &Link) -> Result<(), StoreError> {
+        let key = link.key(self.config().outbox_shards)?;
+        let confirmed = [Change::Set("ok".into(), Value::N(1))];
+        self.table()
+            .update(
+                &key,
+                &confirmed,
+                &Condition::All(link.stands()),
+                Durability::Ordered,
+            )
+            .await?;
+        Ok(())
+    }
+
+    /// The occurrence at which the chain of a trigger's generation stands, whether it is scheduled or not. One read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn standing_occurrence(self, of: &Link) -> Result<Option<Link>, StoreError> {
+        let item = self
+            .table()
+            .get(&of.key(self.config().outbox_shards)?)
+            .await?;
+        let link = item.as_ref().map(Link::from_item).transpose()?;
+        Ok(link.filter(|link| link.generation == of.generation))
+    }
+
+    /// Ends a chain that stands at an occurrence: there is no next one. One write; nothing if it has moved on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn end_chain(self, link: &Link) -> Result<(), StoreError> {
+        let key = link.key(self.config().outbox_shards)?;
+        let end = Write::Delete(key, Condition::All(link.stands()));
+        self.table().write(&[end]).await?;
+        Ok(())
+    }
+
+    /// The occurrences of a shard whose nominal time is before `before_ms`; at most 1,000 chains a page. Shards are those
+    /// of the outbox. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn overdue_occurrences(
+        self,
+        shard: u16,
+        before_ms: i64,
+        cursor: Option<String>,
+    ) -> Result<ChainPage, StoreError> {
+        let query = Query {
+            until: String::new(),
+            cursor,
+            ..Query::prefix(partition(shard), "")
+        };
+        let page = self.table().query(&query).await?;
+        let mut links = readable(page.items, Link::from_item);
+        links.retain(|link| link.nominal_ms < before_ms);
+        Ok(ChainPage {
+            links,
+            cursor: page.cursor,
+        })
+    }
+}
