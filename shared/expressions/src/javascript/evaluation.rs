@@ -64,7 +64,12 @@ fn run_shared(
         }
     };
     realm.with_shared(|ctx| {
-        let value = call(realm, ctx, plan, function);
+        let run = || call(realm, ctx, plan, function);
+        let value = match plan.form {
+            Form::Body { .. } => realm.alarm.during(run),
+            // It compiles its text first.
+            Form::Eval => run(),
+        };
         let value = value.map_err(|error| explain(ctx, error, &realm.current.budget));
         let swept = !(plan.may_leak || realm.has_libraries()) || realm.sweep(ctx);
         (settle(realm, plan, value), swept)
