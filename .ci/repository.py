@@ -19,6 +19,8 @@ def output(*command):
 def licences():
     packages = json.loads(output("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
     for package in packages:
+        if package["source"] not in (None, "registry+https://github.com/rust-lang/crates.io-index"):
+            yield f"{package['name']} {package['version']} comes from {package['source']}, and not from crates.io"
         expression = package["license"]
         if expression is None:
             yield f"{package['name']} {package['version']} names no licence"

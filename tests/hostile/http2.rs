@@ -26,7 +26,6 @@ const REFUSED_STREAM: u32 = 7;
 #[derive(Debug)]
 struct Frame {
     kind: u8,
-    flags: u8,
     stream: u32,
     payload: Vec<u8>,
 }
@@ -77,7 +76,6 @@ impl Raw {
         self.0.read_exact(&mut payload).ok()?;
         Some(Frame {
             kind: head[3],
-            flags: head[4],
             stream: u32::from_be_bytes(head[5..9].try_into().unwrap()) & 0x7fff_ffff,
             payload,
         })
