@@ -205,10 +205,11 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Bounds on passwords that are checked.
+/// Bounds on passwords that are checked. Clients that have signed in before are a tenant of their own, and find room.
 const PASSWORD_LIMITS: PoolLimits = PoolLimits {
     threads: 1,
     queued_max: 200,
+    queued_of_tenant_max: 100,
     queued_of_share_max: 10,
 };
 

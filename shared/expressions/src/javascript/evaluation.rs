@@ -64,12 +64,9 @@ fn run_shared(
         }
     };
     realm.with_shared(|ctx| {
+        let compiles = matches!(plan.form, Form::Eval);
         let run = || call(realm, ctx, plan, function);
-        let value = match plan.form {
-            Form::Body { .. } => realm.alarm.during(run),
-            // It compiles its text first.
-            Form::Eval => run(),
-        };
+        let value = realm.current.alarm.during(compiles, run);
         let value = value.map_err(|error| explain(ctx, error, &realm.current.budget));
         let swept = !(plan.may_leak || realm.has_libraries()) || realm.sweep(ctx);
         (settle(realm, plan, value), swept)
@@ -79,7 +76,8 @@ fn run_shared(
 fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<(Value, Kind), EvaluationError> {
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
-        let value = call_private(realm, ctx, plan);
+        let run = || call_private(realm, ctx, plan);
+        let value = realm.current.alarm.during(true, run);
         value.map_err(|error| {
             failure = Some(explain(ctx, error, &realm.current.budget));
             rquickjs::Error::Unknown

@@ -3,9 +3,12 @@
 //! The interpreter asks only every ten thousand operations whether it may go on, and one operation on large values may take a
 //! second: a product of big integers, a sum of long texts. Nearly all of them take a large block for what they give. So each large
 //! block asks, too, and is not given once the script has to stop: the script fails, and what it does then is over soon.
+//!
+//! The compiler does not survive running out of memory. While it may be at work, blocks are given all the same.
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use rquickjs::allocator::{Allocator, RustAllocator};
 
@@ -14,33 +17,81 @@ use super::current::Current;
 /// Blocks that ask, from so many bytes on. To take one costs more than to look at the clock.
 const LARGE_BYTES: usize = 4 << 10;
 
-/// Whether large blocks ask. Off while code is compiled, which does not survive running out of memory.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Alarm(Rc<Cell<bool>>);
+/// Processor time in which the longest text is compiled for certain.
+const COMPILING: Duration = Duration::from_secs(10);
+
+/// Whether large blocks ask.
+#[derive(Debug, Clone, Copy, Default)]
+enum State {
+    #[default]
+    Never,
+    Always,
+    /// From this processor time of the thread on: before, code may be compiled.
+    From(Duration),
+}
+
+/// What large blocks ask.
+#[derive(Debug, Default)]
+pub(super) struct Alarm(Cell<State>);
 
 impl Alarm {
-    /// Lets large blocks ask while `run` runs, which compiles nothing.
-    pub(super) fn during<R>(&self, run: impl FnOnce() -> R) -> R {
-        self.0.set(true);
+    /// Lets large blocks ask while `run` runs. `compiles`: it compiles a text first.
+    pub(super) fn during<R>(&self, compiles: bool, run: impl FnOnce() -> R) -> R {
+        self.0.set(match compiles {
+            true => State::From(processor_time() + COMPILING),
+            false => State::Always,
+        });
         let result = run();
-        self.0.set(false);
+        self.0.set(State::Never);
         result
     }
+
+    /// A text is compiled now.
+    pub(super) fn compile(&self) {
+        match self.0.get() {
+            State::Never => {}
+            State::Always | State::From(_) => {
+                self.0.set(State::From(processor_time() + COMPILING));
+            }
+        }
+    }
+
+    fn is_on(&self) -> bool {
+        match self.0.get() {
+            State::Never => false,
+            State::Always => true,
+            State::From(time) => processor_time() >= time,
+        }
+    }
+}
+
+/// Processor time that this thread has taken: a busy machine makes nothing of it pass.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// No time passes, so texts that are compiled are never taken for work.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    Duration::ZERO
 }
 
 /// The allocator of one interpreter.
-pub(super) struct Heap {
-    alarm: Alarm,
-    current: Rc<Current>,
-}
+pub(super) struct Heap(Rc<Current>);
 
 impl Heap {
-    pub(super) fn new(alarm: Alarm, current: Rc<Current>) -> Self {
-        Self { alarm, current }
+    pub(super) fn new(current: Rc<Current>) -> Self {
+        Self(current)
     }
 
     fn gives(&self, bytes: usize) -> bool {
-        bytes < LARGE_BYTES || !self.alarm.0.get() || self.current.budget.has_time()
+        bytes < LARGE_BYTES
+            || matches!(self.0.alarm.0.get(), State::Never)
+            || self.0.budget.has_time()
+            || !self.0.alarm.is_on()
     }
 }
 

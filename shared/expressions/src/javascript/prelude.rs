@@ -86,7 +86,12 @@ pub(super) fn prepare<'js>(
         reserve(&ctx, compiling_bytes(0) * 2)?;
         function(&ctx, TYPES)
     })?;
-    functions.add("reserveForText", |ctx: Ctx<'js>, length: f64| {
+    let compiling = Rc::clone(current);
+    functions.add("reserveForText", move |ctx: Ctx<'js>, length: f64| {
+        if !compiling.budget.has_time() {
+            return Err(compiling.stop(&ctx));
+        }
+        compiling.alarm.compile();
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -15,7 +15,7 @@ use rquickjs::{
 
 use super::current::Current;
 use super::failure::{explain, syntax_error};
-use super::heap::{Alarm, Heap};
+use super::heap::Heap;
 use super::host::accessor_function;
 use super::plan::{Form, Judge, Plan};
 use super::prelude::{Intrinsics, Prepared, compiling_bytes, options, prepare, preparing_bytes};
@@ -40,7 +40,6 @@ pub(super) struct Realm {
     shared: Context,
     pub(super) runtime: Runtime,
     pub(super) current: Rc<Current>,
-    pub(super) alarm: Alarm,
     libraries: Arc<[Library]>,
     /// The global names every script has.
     globals: BTreeSet<String>,
@@ -57,8 +56,7 @@ impl Realm {
     ) -> std::result::Result<Self, EvaluationError> {
         let current = Rc::new(Current::new(limits.clone()));
         let stack_base = stack_position();
-        let alarm = Alarm::default();
-        let heap = Heap::new(alarm.clone(), Rc::clone(&current));
+        let heap = Heap::new(Rc::clone(&current));
         let made = Runtime::new_with_alloc(heap).and_then(|runtime| {
             let shared = Context::custom::<Intrinsics>(&runtime)?;
             Ok((runtime, shared))
@@ -93,7 +91,6 @@ impl Realm {
             shared,
             runtime,
             current,
-            alarm,
             libraries: Arc::clone(libraries),
             globals,
             globals_count,
