@@ -84,8 +84,8 @@ fn operations_on_large_values_end_soon_after_the_time_is_over() {
     // As a function, which is compiled beforehand; one also as a text that is compiled when it runs, for which there is time.
     let functions = sources.map(|source| (format!("(() => {{ {source} }})()"), 4));
     let texts = [
-        (sources[0].to_owned(), 30),
-        (format!("eval('{}')", sources[0]), 30),
+        (sources[0].to_owned(), 60),
+        (format!("eval('{}')", sources[0]), 60),
     ];
     for (source, most_s) in functions.into_iter().chain(texts) {
         let script = expressions.compile(Language::JavaScript, &source).unwrap();

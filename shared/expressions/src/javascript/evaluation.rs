@@ -64,7 +64,7 @@ fn run_shared(
         }
     };
     realm.with_shared(|ctx| {
-        let compiles = matches!(plan.form, Form::Eval);
+        let compiles = matches!(plan.form, Form::Eval).then_some(plan.source.len());
         let run = || call(realm, ctx, plan, function);
         let value = realm.current.alarm.during(compiles, run);
         let value = value.map_err(|error| explain(ctx, error, &realm.current.budget));
@@ -77,7 +77,7 @@ fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<(Value, Kind),
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
         let run = || call_private(realm, ctx, plan);
-        let value = realm.current.alarm.during(true, run);
+        let value = realm.current.alarm.during(Some(plan.source.len()), run);
         value.map_err(|error| {
             failure = Some(explain(ctx, error, &realm.current.budget));
             rquickjs::Error::Unknown

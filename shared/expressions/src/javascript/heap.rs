@@ -17,8 +17,12 @@ use super::current::Current;
 /// Blocks that ask, from so many bytes on. To take one costs more than to look at the clock.
 const LARGE_BYTES: usize = 4 << 10;
 
-/// Processor time in which the longest text is compiled for certain.
-const COMPILING: Duration = Duration::from_secs(10);
+/// Processor time in which a text of so many bytes is compiled for certain: the compiler's time grows with the square of the length
+/// at most, and the longest text is 64 KiB.
+fn compiling_time(length: usize) -> Duration {
+    let part = length as f64 / f64::from(64 << 10);
+    Duration::from_secs(1) + Duration::from_secs(10).mul_f64((part * part).min(10.0))
+}
 
 /// Whether large blocks ask.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,23 +39,24 @@ enum State {
 pub(super) struct Alarm(Cell<State>);
 
 impl Alarm {
-    /// Lets large blocks ask while `run` runs. `compiles`: it compiles a text first.
-    pub(super) fn during<R>(&self, compiles: bool, run: impl FnOnce() -> R) -> R {
+    /// Lets large blocks ask while `run` runs. `compiles`: it compiles a text of so many bytes first.
+    pub(super) fn during<R>(&self, compiles: Option<usize>, run: impl FnOnce() -> R) -> R {
         self.0.set(match compiles {
-            true => State::From(processor_time() + COMPILING),
-            false => State::Always,
+            Some(length) => State::From(processor_time() + compiling_time(length)),
+            None => State::Always,
         });
         let result = run();
         self.0.set(State::Never);
         result
     }
 
-    /// A text is compiled now.
-    pub(super) fn compile(&self) {
+    /// A text of so many bytes is compiled now.
+    pub(super) fn compile(&self, length: usize) {
         match self.0.get() {
             State::Never => {}
             State::Always | State::From(_) => {
-                self.0.set(State::From(processor_time() + COMPILING));
+                let until = processor_time() + compiling_time(length);
+                self.0.set(State::From(until));
             }
         }
     }

@@ -82,7 +82,9 @@ pub(super) fn prepare<'js>(
         globals.remove(name)?;
     }
     let functions = Functions::new(ctx, current)?;
-    functions.add("loadTypes", |ctx: Ctx<'js>| {
+    let compiling = Rc::clone(current);
+    functions.add("loadTypes", move |ctx: Ctx<'js>| {
+        compiling.alarm.compile(TYPES.0.len() + TYPES.1.len());
         reserve(&ctx, compiling_bytes(0) * 2)?;
         function(&ctx, TYPES)
     })?;
@@ -91,13 +93,14 @@ pub(super) fn prepare<'js>(
         if !compiling.budget.has_time() {
             return Err(compiling.stop(&ctx));
         }
-        compiling.alarm.compile();
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a length"
         )]
-        reserve(&ctx, compiling_bytes(length as usize))
+        let length = length as usize;
+        compiling.alarm.compile(length);
+        reserve(&ctx, compiling_bytes(length))
     })?;
     functions.add("freeze", |value: JsValue<'js>| value)?;
     let host = functions.object;
