@@ -67,7 +67,7 @@ pub(super) async fn serve(
     // Answers are small: waiting to fill a packet would cost up to 40 ms each.
     let _slower_then = stream.set_nodelay(true);
     let Some(tls) = &site.tls else {
-        return talk(stream, address, place, site, stop).await;
+        return Box::pin(talk(stream, address, place, site, stop)).await;
     };
     let shaken = tls.acceptor(place.number().is_none()).accept(stream);
     let shaken = tokio::select! {
@@ -76,7 +76,7 @@ pub(super) async fn serve(
     };
     // What goes wrong with a handshake is its client's business.
     if let Ok(Ok(stream)) = shaken {
-        talk(stream, address, place, site, stop).await;
+        Box::pin(talk(stream, address, place, site, stop)).await;
     }
 }
 
