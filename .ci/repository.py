@@ -19,6 +19,8 @@ def output(*command):
 def licences():
     packages = json.loads(output("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
     for package in packages:
+        if package["source"] not in (None, "registry+https://github.com/rust-lang/crates.io-index"):
+            yield f"{package['name']} {package['version']} comes from {package['source']}, and not from crates.io"
         expression = package["license"]
         if expression is None:
             yield f"{package['name']} {package['version']} names no licence"
@@ -44,20 +46,21 @@ def files():
 
 
 def named_tests():
-    """Every test that ARCHITECTURE.md names in its tables of what can go wrong is there."""
-    with open("ARCHITECTURE.md", encoding="utf-8") as file:
-        tables = file.read().partition("### What can go wrong")[2]
-    named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`", tables))
-    if len(named) < 60:
-        yield f"ARCHITECTURE.md names {len(named)} tests for what can go wrong; it had more"
+    """Every test that the tables of ARCHITECTURE.md and SECURITY.md name is there."""
     sources = ""
     for path in output("git", "ls-files", "*.rs").splitlines():
         with open(path, encoding="utf-8") as file:
             sources += file.read()
     # A function, or a line of the exhaustive tier's list.
     there = set(re.findall(r"(?:\bfn |^    )([a-z0-9_]+)(?:\(|: \w+::)", sources, re.MULTILINE))
-    for name in sorted(named - there):
-        yield f"ARCHITECTURE.md names the test {name}, and there is none"
+    for path, title, least in [("ARCHITECTURE.md", "### What can go wrong", 60), (".github/SECURITY.md", "## What is tried", 40)]:
+        with open(path, encoding="utf-8") as file:
+            tables = file.read().partition(title)[2]
+        named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`", tables))
+        if len(named) < least:
+            yield f"{path} names {len(named)} tests; it had more"
+        for name in sorted(named - there):
+            yield f"{path} names the test {name}, and there is none"
 
 
 problems = [*licences(), *files(), *named_tests()]

@@ -17,6 +17,8 @@ pub struct PoolLimits {
     pub threads: usize,
     /// Work that may be queued.
     pub queued_max: usize,
+    /// Work of one tenant that may be queued, so that the queue has room for others.
+    pub queued_of_tenant_max: usize,
     /// Work of one share that may be queued.
     pub queued_of_share_max: usize,
 }
@@ -30,6 +32,7 @@ impl PoolLimits {
         Self {
             threads: 2 * processors.clamp(2, 32),
             queued_max: 4_096,
+            queued_of_tenant_max: 3_072,
             queued_of_share_max: 1_024,
         }
     }
@@ -159,6 +162,10 @@ impl Queues {
         let Some((_, Tenant(definitions))) = self.tenants.get_mut(at) else {
             return Err(Saturated);
         };
+        let own: usize = definitions.iter().map(|(_, queue)| queue.len()).sum();
+        if own >= limits.queued_of_tenant_max {
+            return Err(Saturated);
+        }
         match definitions.iter_mut().find(|(name, _)| *name == definition) {
             Some((_, queue)) if queue.len() >= limits.queued_of_share_max => return Err(Saturated),
             Some((_, queue)) => queue.push_back(work),
@@ -238,6 +245,7 @@ mod tests {
     const ONE: PoolLimits = PoolLimits {
         threads: 1,
         queued_max: 100,
+        queued_of_tenant_max: 100,
         queued_of_share_max: 50,
     };
 
@@ -320,6 +328,22 @@ mod tests {
         assert_eq!(submit("1"), Err(Saturated));
         assert_eq!(submit("2"), Ok(()));
         assert_eq!(submit("3"), Err(Saturated));
+    }
+
+    #[tokio::test]
+    async fn one_tenant_leaves_others_room_in_the_queue() {
+        let limits = PoolLimits {
+            queued_max: 5,
+            queued_of_tenant_max: 3,
+            ..ONE
+        };
+        let port = port(limits);
+        let _busy = blocker(&port, Share::new("a", "1"));
+        let submit =
+            |tenant, n: usize| port.submit(Share::new(tenant, &n.to_string()), Box::pin(async {}));
+        let taken = (0..10).filter(|n| submit("a", *n).is_ok()).count();
+        assert_eq!(taken, 3);
+        assert_eq!(submit("b", 1), Ok(()));
     }
 
     #[tokio::test]

@@ -88,6 +88,14 @@ impl Budget {
         self.reached.get().is_none()
     }
 
+    /// Whether there is time left, or a limit was reached before.
+    pub(crate) fn has_time(&self) -> bool {
+        if self.reached.get().is_none() {
+            self.check();
+        }
+        self.reached.get().is_none()
+    }
+
     /// Adds bytes that leave the script; false: they are too many.
     pub(crate) fn emit(&self, bytes: usize) -> bool {
         let total = self.output_bytes.get().saturating_add(bytes);

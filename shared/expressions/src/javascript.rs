@@ -9,6 +9,7 @@ mod evaluation;
 mod failure;
 mod from_js;
 mod hazard;
+mod heap;
 mod host;
 mod into_js;
 mod path;

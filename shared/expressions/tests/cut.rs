@@ -1,6 +1,11 @@
 //! Work that builtins do natively is charged, and work as a whole can be cut off.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test fails by it"
+)]
 
 mod memory_scope;
 
@@ -55,6 +60,49 @@ fn what_works_natively_for_long_is_charged() {
         "{% assign t = 'xxxxxxxxxxxxxxxx' %}{% for i in (1..14) %}{% assign t = t | append: t %}{% endfor %}{% assign u = t | append: '' %}{% for i in (1..100000) %}{% if t == u %}{% endif %}{% endfor %}",
     ];
     expect_limit(Language::Liquid, &templates);
+}
+
+#[test]
+fn operations_on_large_values_end_soon_after_the_time_is_over() {
+    let expressions = Expressions::new(Limits {
+        steps_max: u64::MAX,
+        time_ms_max: 200,
+        ..Limits::default()
+    });
+    // Ten thousand turns of each, after which the interpreter would ask, take minutes.
+    let sources = [
+        "const a = 3n ** 300000n; for (;;) a * a",
+        "const a = 3n ** 300000n; for (;;) { try { a * a } catch {} }",
+        "const a = 3n ** 300000n; for (;;) a.toString()",
+        "const a = '9'.repeat(200000); for (;;) BigInt(a)",
+        "const t = 'x'.repeat(4e6); for (let n = 0;; n++) (t + n).length",
+        "const a = new Uint8Array(4e6); for (;;) new Uint8Array(a)",
+        "for (;;) new ArrayBuffer(8e6)",
+        "const a = new ArrayBuffer(8e6); for (;;) a.slice(0)",
+        "const a = []; a.length = 1e5; a.fill(0); for (;;) [...a]",
+    ];
+    // As a function, which is compiled beforehand; one also as a text that is compiled when it runs, for which there is time.
+    let functions = sources.map(|source| (format!("(() => {{ {source} }})()"), 4));
+    let texts = [
+        (sources[0].to_owned(), 60),
+        (format!("eval('{}')", sources[0]), 60),
+    ];
+    for (source, most_s) in functions.into_iter().chain(texts) {
+        let script = expressions.compile(Language::JavaScript, &source).unwrap();
+        let began = Instant::now();
+        let result = expressions.evaluate(&script, &mut MemoryScope::default());
+        assert!(
+            matches!(result, Err(EvaluationError::Limit { .. })),
+            "{source}: {result:?}"
+        );
+        let took = began.elapsed();
+        println!("{took:?} {source}");
+        assert!(took < Duration::from_secs(most_s), "{source}: {took:?}");
+        // The interpreter works as before.
+        let script = expressions.compile(Language::JavaScript, "[1, 2].map(n => n + 1)");
+        let after = expressions.evaluate(&script.unwrap(), &mut MemoryScope::default());
+        assert_eq!(after, Ok(json!([2, 3])), "{source}");
+    }
 }
 
 #[test]

@@ -37,7 +37,8 @@ pub struct HttpConfig {
     /// How many proxies stand before it that add to `X-Forwarded-For`: clients are told apart by what the first of them
     /// saw. 0: by their connections.
     pub proxies: usize,
-    /// Whether requests must have come to the first proxy by HTTPS; `/health` apart. Without a proxy none has.
+    /// Whether requests must have come to the first proxy by HTTPS, or
+    /// to this process, see [`crate::Encrypted`]; `/health` apart.
     pub requires_https: bool,
     /// Whether Elsa's `/bookmarks/resume?t=` resumes, on GET too. Mail scanners follow links, so it is off.
     pub has_elsa_links: bool,

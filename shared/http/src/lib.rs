@@ -46,6 +46,8 @@ pub use app::{App, HttpConfig};
 pub use client_address::ClientAddress;
 pub use health::overloaded;
 pub use instance::model::state as workflow_state;
+pub use memory::Beside;
 pub use metrics::MetricsPage;
+pub use origin::Encrypted;
 pub use refusal::{Operating, Overload, Refusal};
 pub use router::router;

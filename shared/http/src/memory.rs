@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::refusal::{Overload, Refusal};
@@ -16,6 +16,11 @@ use crate::refusal::{Overload, Refusal};
 /// Bytes of a body that are not counted, so that small requests are served even while large ones hold the whole budget. The
 /// bound on connections bounds them.
 const FREE_BYTES: usize = 16 << 10;
+
+/// Among a request's extensions: other requests of its connection are being worked on. Nothing of it is free, for a connection may
+/// have many.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside;
 
 /// Memory that all requests share, in bytes.
 #[derive(Debug)]
@@ -50,6 +55,8 @@ pub(crate) struct Ledger(Arc<Taken>);
 #[derive(Debug)]
 struct Taken {
     memory: Arc<Memory>,
+    /// Bytes of the body that are free.
+    free: usize,
     /// Bytes of the body so far.
     body: AtomicUsize,
     counted: AtomicUsize,
@@ -64,8 +71,13 @@ impl Drop for Taken {
 
 impl Ledger {
     pub(crate) fn new(memory: &Arc<Memory>) -> Self {
+        Self::with_free(memory, FREE_BYTES)
+    }
+
+    fn with_free(memory: &Arc<Memory>, free: usize) -> Self {
         Self(Arc::new(Taken {
             memory: Arc::clone(memory),
+            free,
             body: AtomicUsize::new(0),
             counted: AtomicUsize::new(0),
         }))
@@ -84,10 +96,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes memory for a part of the body; its first [`FREE_BYTES`] are free.
+    /// Takes memory for a part of the body; its first [`FREE_BYTES`] are free, unless the request is [`Beside`] others.
     pub(crate) fn take_body(&self, bytes: usize) -> Result<(), Refusal> {
         let before = self.0.body.fetch_add(bytes, Ordering::Relaxed);
-        let free = FREE_BYTES.saturating_sub(before);
+        let free = self.0.free.saturating_sub(before);
         self.take(bytes.saturating_sub(free))
     }
 
@@ -101,7 +113,7 @@ impl Ledger {
         if bytes > parsed_bytes_max {
             return Err(Overload::TooManyValues.into());
         }
-        self.take(bytes.saturating_sub(FREE_BYTES))
+        self.take(bytes.saturating_sub(self.0.free))
     }
 }
 
@@ -116,11 +128,28 @@ impl FromRequestParts<App> for Ledger {
 
 /// Gives each request its ledger, until it is answered.
 pub(crate) async fn account(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let ledger = Ledger::new(app.memory());
+    let ledger = match request.extensions().get::<Beside>() {
+        None => Ledger::new(app.memory()),
+        Some(Beside) => {
+            let ledger = Ledger::with_free(app.memory(), 0);
+            if let Err(refusal) = ledger.take(head_bytes(&request)) {
+                return refusal.into_response();
+            }
+            ledger
+        }
+    };
     request.extensions_mut().insert(ledger.clone());
     let response = next.run(request).await;
     drop(ledger);
     response
+}
+
+/// Memory of a request's head, about.
+fn head_bytes(request: &Request) -> usize {
+    const HEADER: usize = 100;
+    let headers = request.headers().iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len() + HEADER);
+    headers.sum::<usize>() + request.uri().path().len()
 }
 
 /// Memory that a JSON text takes once it is parsed, about: an object and its first entries 560 bytes, each further value 100, and
@@ -176,6 +205,15 @@ mod tests {
         ledger.take_body(10_000).unwrap();
         ledger.take_body(6_000).unwrap();
         assert!(ledger.take_body(1_000).is_err());
+    }
+
+    #[test]
+    fn nothing_is_free_beside_other_requests_of_a_connection() {
+        let memory = Arc::new(Memory::new(5_000));
+        let ledger = Ledger::with_free(&memory, 0);
+        ledger.take_body(4_000).unwrap();
+        assert!(ledger.take_body(2_000).is_err());
+        Ledger::new(&memory).take_body(2_000).unwrap();
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub(crate) async fn own_names_only(
     next.run(request).await
 }
 
+/// Among a request's extensions: it came encrypted to this process.
+#[derive(Debug, Clone, Copy)]
+pub struct Encrypted;
+
 /// Refuses requests that did not come encrypted, where that is demanded, and has browsers remember it.
 pub(crate) async fn encrypted_only(
     State(app): State<App>,
@@ -36,7 +40,8 @@ pub(crate) async fn encrypted_only(
     if !config.requires_https || request.uri().path().starts_with("/health/") {
         return next.run(request).await;
     }
-    if config.proxies == 0 || !came_by_https(request.headers()) {
+    let is_encrypted = request.extensions().get::<Encrypted>().is_some();
+    if !is_encrypted && (config.proxies == 0 || !came_by_https(request.headers())) {
         return Refusal::from(Operating::HttpsRequired).into_response();
     }
     let mut response = next.run(request).await;

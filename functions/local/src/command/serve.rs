@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dormouse_console::Pages;
+use dormouse_egress::Network;
 use dormouse_embedded::{Pool, PoolLimits};
 use dormouse_engine::sensitive::redact_also;
 use dormouse_http::{App, HttpConfig, router};
@@ -23,8 +24,9 @@ use crate::reach::ReachArgs;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
-    AuthenticationArgs, ConnectionArgs, ConnectionLimits, Console, Host, HostConfig, Listeners,
-    Spoken, Stop, StudioArgs, address, pages, prepare_credentials, stop_signal,
+    AuthenticationArgs, ConnectionArgs, Console, Host, HostConfig, Listeners, Proxies, Serving,
+    Spoken, Stop, StudioArgs, TlsArgs, address, bound_heap, pages, prepare_credentials,
+    stop_signal, trim_heap,
 };
 use crate::webhook::WebhookArgs;
 
@@ -56,9 +58,21 @@ pub(crate) struct ServeArgs {
         default_value_t = 0
     )]
     behind_proxies: usize,
-    /// Take only requests that came to the proxy in front by HTTPS, as it says in X-Forwarded-Proto; needs --behind-proxies
-    #[arg(long, env = "DORMOUSE_REQUIRE_HTTPS", requires = "behind_proxies")]
+    /// Network of the proxies, as in 10.0.0.0/8: headers such as X-Forwarded-For count only from there; may be given again for more
+    #[arg(
+        long,
+        value_name = "NETWORK",
+        env = "DORMOUSE_PROXY_NETWORKS",
+        value_delimiter = ',',
+        requires = "behind_proxies"
+    )]
+    proxy_network: Vec<Network>,
+    /// Take only requests that came by HTTPS, to this server (--tls-cert) or to the proxy in front (--behind-proxies), as it says
+    /// in X-Forwarded-Proto
+    #[arg(long, env = "DORMOUSE_REQUIRE_HTTPS")]
     require_https: bool,
+    #[command(flatten)]
+    tls: TlsArgs,
     #[command(flatten)]
     connections: ConnectionArgs,
     /// Header whose values are credentials, besides Authorization, Cookie, Set-Cookie and Proxy-Authorization: they are redacted in
@@ -113,6 +127,7 @@ const SCRIPTS_END: Duration = Duration::from_secs(1);
 /// Serves until it is asked to stop.
 pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(args.log, args.log_format);
+    bound_heap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -122,8 +137,15 @@ pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
 
 async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let stop = stop_signal().map_err(Failure::system)?;
+    tokio::spawn(trim_heap(stop.clone()));
     redact_also(args.redact.iter().cloned());
-    let connections = args.connections.read(args.behind_proxies > 0);
+    let serving = Serving {
+        limits: args.connections.read(args.behind_proxies > 0),
+        tls: args.tls.read()?,
+        proxies: Proxies::new(&args.proxy_network),
+    };
+    let is_encrypted = serving.tls.is_some();
+    demand_https(&args, is_encrypted)?;
     let listeners = Listeners::bind(address(&args.host)?, args.port, args.nodes).await?;
     let authentication = args.authentication.read(listeners.are_local())?;
     let is_json = screen.is_json();
@@ -167,25 +189,27 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     };
     let nodes = host.nodes().iter().zip(host.registries());
     let apps: Vec<App> = nodes.map(app).collect();
-    allow_event_links(&args, &host, &listeners).await?;
+    allow_event_links(&args, &host, &listeners, scheme(is_encrypted)).await?;
     let hello = Hello {
         first,
         is_open: authentication.is_open(),
         needs_key: !is_own && !authentication.is_open(),
+        is_encrypted,
     };
     welcome(&args, &listeners, &hello, screen);
 
     let pages = pages(&args.studio, &listeners.addresses());
-    serve_until_asked(apps, pages, (listeners, connections), stop, screen).await;
+    serve_until_asked(apps, pages, (listeners, serving), stop, screen).await;
     host.close().await;
     screen.line("Stopped.");
     Ok(Exit::Ok)
 }
 
-/// Bounds on passwords that are checked.
+/// Bounds on passwords that are checked. Clients that have signed in before are a tenant of their own, and find room.
 const PASSWORD_LIMITS: PoolLimits = PoolLimits {
     threads: 1,
     queued_max: 200,
+    queued_of_tenant_max: 100,
     queued_of_share_max: 10,
 };
 
@@ -199,14 +223,14 @@ fn pool(name: &str, limits: PoolLimits) -> Result<Arc<dyn Compute>, Failure> {
 async fn serve_until_asked(
     apps: Vec<App>,
     pages: Pages,
-    (listeners, connections): (Listeners, ConnectionLimits),
+    (listeners, how): (Listeners, Serving),
     stop: Stop,
     screen: &Screen,
 ) {
     let routes = apps.iter().cloned().map(router);
     let routers = routes.map(|routes| pages.clone().around(routes)).collect();
     let mut asked = stop.clone();
-    let serving = tokio::spawn(listeners.serve(routers, connections, stop));
+    let serving = tokio::spawn(listeners.serve(routers, how, stop));
     let _sender_gone = asked.wait_for(|stop| *stop).await;
     apps.iter().for_each(App::drain);
     screen.line("Stopping: finishing what is under way. Ctrl-C again ends at once.");
@@ -227,10 +251,11 @@ async fn allow_event_links(
     args: &ServeArgs,
     host: &Host,
     listeners: &Listeners,
+    scheme: &str,
 ) -> Result<(), Failure> {
     let first = listeners.addresses().first().copied();
     let own = first.filter(|_| listeners.are_local());
-    let own = own.map(|address| format!("http://{address}"));
+    let own = own.map(|address| format!("{scheme}://{address}"));
     if let Some(url) = args.public_url.clone().or(own) {
         for node in host.nodes() {
             let allowed = node.links().allow_event_links(&url).await;
@@ -245,6 +270,24 @@ struct Hello {
     first: Option<FirstUse>,
     is_open: bool,
     needs_key: bool,
+    is_encrypted: bool,
+}
+
+fn scheme(is_encrypted: bool) -> &'static str {
+    match is_encrypted {
+        true => "https",
+        false => "http",
+    }
+}
+
+/// Refuses a demand that no request could meet.
+fn demand_https(args: &ServeArgs, is_encrypted: bool) -> Result<(), Failure> {
+    if !args.require_https || is_encrypted || args.behind_proxies > 0 {
+        return Ok(());
+    }
+    let message = "--require-https: no request comes by HTTPS, for the server has no certificate, and no proxy stands before it";
+    Err(Failure::new(Exit::BadInput, "noHttps", message)
+        .help("add --tls-cert and --tls-key, or --behind-proxies"))
 }
 
 /// Three lines that get a newcomer going; one value for a program.
@@ -252,7 +295,7 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
     let urls: Vec<String> = listeners
         .addresses()
         .iter()
-        .map(|address| format!("http://{address}"))
+        .map(|address| format!("{}://{address}", scheme(hello.is_encrypted)))
         .collect();
     let (kind, place) = args.place.shown();
     let first = hello.first.as_ref();
@@ -260,7 +303,7 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
     screen.value(&json!({ "urls": urls, kind: place, "firstUser": user }));
     let first = urls.first().map(String::as_str).unwrap_or_default();
     let url = match args.port {
-        7070 => String::new(),
+        7070 if !hello.is_encrypted => String::new(),
         _ => format!(" --url {first}"),
     };
     screen.line(format!(
@@ -289,8 +332,8 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
     if hello.is_open && !listeners.are_local() {
         screen.line("  careful: whoever reaches this address may do everything");
     }
-    if !listeners.are_local() {
-        screen.line("  careful: others reach this address, and what they send is not encrypted; put TLS before it");
+    if !listeners.are_local() && !hello.is_encrypted {
+        screen.line("  careful: others reach this address, and what they send is not encrypted; give it a certificate with --tls-cert, or put TLS before it");
     }
 }
 

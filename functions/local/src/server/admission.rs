@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task::AbortHandle;
@@ -13,28 +13,35 @@ use super::limits::ConnectionLimits;
 /// Extra connections: they are for whoever asks whether the server lives, and for telling the others to come again.
 const EXTRA_MAX: usize = 64;
 
-/// Whether a connection has a request that is worked on.
+/// How many requests of a connection are being worked on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Phase(Arc<AtomicBool>);
+pub(super) struct Phase(Arc<AtomicUsize>);
 
 impl Phase {
     /// A request is being worked on until the guard is dropped.
     pub(super) fn work(&self) -> Working {
-        self.0.store(true, Ordering::Relaxed);
-        Working(self.clone())
+        let others = self.0.fetch_add(1, Ordering::Relaxed);
+        Working {
+            phase: self.clone(),
+            is_first: others == 0,
+        }
     }
 
     pub(super) fn is_working(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed) > 0
     }
 }
 
 /// See [`Phase::work`].
-pub(super) struct Working(Phase);
+pub(super) struct Working {
+    phase: Phase,
+    /// When it began, no other request of the connection was being worked on.
+    pub(super) is_first: bool,
+}
 
 impl Drop for Working {
     fn drop(&mut self) {
-        self.0.0.store(false, Ordering::Relaxed);
+        self.phase.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -9,9 +9,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::connection;
+use super::connection::{self, Site};
 use super::limits::ConnectionLimits;
+use super::proxies::Proxies;
 use super::signal::Stop;
+use super::tls::Tls;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -20,6 +22,14 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 
 /// The ports of all nodes, in order.
 pub(crate) struct Listeners(Vec<TcpListener>);
+
+/// How connections are served.
+pub(crate) struct Serving {
+    pub(crate) limits: ConnectionLimits,
+    /// `None`: what is sent is not encrypted.
+    pub(crate) tls: Option<Tls>,
+    pub(crate) proxies: Proxies,
+}
 
 /// The address that a `--host` names.
 pub(crate) fn address(host: &str) -> Result<IpAddr, Failure> {
@@ -74,19 +84,30 @@ impl Listeners {
 
     /// Serves each node's routes on its port. When `stop` turns true nothing new is accepted, and it returns when
     /// what was accepted is answered.
-    pub(crate) async fn serve(self, routers: Vec<Router>, limits: ConnectionLimits, stop: Stop) {
-        let admission = Admission::new(limits);
+    pub(crate) async fn serve(self, routers: Vec<Router>, how: Serving, stop: Stop) {
+        let admission = Admission::new(how.limits);
         let mut serving = JoinSet::new();
         for (listener, router) in self.0.into_iter().zip(routers) {
-            serving.spawn(accept(listener, router, admission.clone(), stop.clone()));
+            let site = Site {
+                router,
+                tls: how.tls.clone(),
+                proxies: how.proxies.clone(),
+            };
+            serving.spawn(accept(listener, site, admission.clone(), stop.clone()));
+        }
+        if let Some(tls) = how.tls {
+            serving.spawn(tls.follow_files(stop));
         }
         while serving.join_next().await.is_some() {}
     }
 }
 
 /// Accepts connections until `stop` turns true, and returns when those that were accepted have ended.
-async fn accept(listener: TcpListener, router: Router, admission: Admission, stop: Stop) {
-    let extra = dormouse_http::overloaded();
+async fn accept(listener: TcpListener, site: Site, admission: Admission, stop: Stop) {
+    let extra = Site {
+        router: dormouse_http::overloaded(),
+        ..site.clone()
+    };
     let mut connections = JoinSet::new();
     let mut asked = stop.clone();
     loop {
@@ -109,11 +130,11 @@ async fn accept(listener: TcpListener, router: Router, admission: Admission, sto
             continue;
         };
         let number = place.number();
-        let router = match number {
-            Some(_) => router.clone(),
+        let site = match number {
+            Some(_) => site.clone(),
             None => extra.clone(),
         };
-        let served = connection::serve(stream, address, place, router, stop.clone());
+        let served = connection::serve(stream, address, place, site, stop.clone());
         admission.begun(number, connections.spawn(served));
     }
     drop(listener);

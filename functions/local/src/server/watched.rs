@@ -21,10 +21,18 @@ const IDLE: Duration = Duration::from_secs(75);
 /// Time without any of an answer being taken.
 const TAKEN: Duration = Duration::from_secs(30);
 
+/// What the first bytes of a connection are, if it speaks HTTP/2.
+const PREFACE: &[u8] = b"PRI";
+
 /// A connection with its timeouts.
+///
+/// HTTP/2 sends more than requests: windows, pings, settings. So there a byte is no head that begins, and all that is waited for
+/// is the next request.
 pub(super) struct Watched<T> {
     io: T,
     phase: Phase,
+    is_http2: bool,
+    has_begun: bool,
     /// When it is closed unless the client sends something. `None` while a request is worked on.
     read_until: Option<Pin<Box<Sleep>>>,
     /// Part of a head has arrived, or it is the connection's first.
@@ -37,6 +45,8 @@ impl<T> Watched<T> {
         Self {
             io,
             phase,
+            is_http2: false,
+            has_begun: false,
             read_until: Some(Box::pin(sleep_until(Instant::now() + HEAD))),
             in_head: true,
             write_until: None,
@@ -64,6 +74,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
         let me = &mut *self;
         let before = buffer.filled().len();
         let read = Pin::new(&mut me.io).poll_read(cx, buffer);
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !me.has_begun && !new.is_empty() {
+            me.has_begun = true;
+            me.is_http2 = new.starts_with(PREFACE);
+        }
         if me.phase.is_working() {
             me.read_until = None;
             me.in_head = false;
@@ -73,7 +88,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
             return Poll::Ready(Err(timed_out()));
         }
         let result = ready!(read);
-        if buffer.filled().len() > before && !me.in_head {
+        if buffer.filled().len() > before && !me.in_head && !me.is_http2 {
             me.in_head = true;
             me.read_until = Some(Box::pin(sleep_until(Instant::now() + HEAD)));
         }
@@ -189,6 +204,34 @@ mod tests {
         let late = watched.read(&mut buffer).await.unwrap_err();
         assert_eq!(late.kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pings_of_http2_keep_no_connection_open_and_close_none() {
+        let (mut client, server) = tokio::io::duplex(64);
+        let phase = Phase::default();
+        let mut watched = Watched::new(server, phase.clone());
+        let mut buffer = [0; 3];
+        client.write_all(b"PRI").await.unwrap();
+        watched.read_exact(&mut buffer).await.unwrap();
+        let work = phase.work();
+        let quiet = tokio::time::timeout(Duration::from_secs(1_000), watched.read(&mut buffer));
+        assert!(quiet.await.is_err());
+        drop(work);
+        let pinging = tokio::spawn(async move {
+            while client.write_all(b"ping").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+        });
+        let began = Instant::now();
+        let error = loop {
+            if let Err(error) = watched.read_exact(&mut buffer).await {
+                break error;
+            }
+        };
+        pinging.abort();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), 75);
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rquickjs::{Ctx, Error, Exception, Function, Persistent, Result, Value as JsValue};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
+use super::heap::Alarm;
 use crate::budget::Budget;
 use crate::{Limits, Scope};
 
@@ -32,6 +33,8 @@ pub(super) fn lend<R>(scope: &mut dyn Scope, run: impl FnOnce() -> R) -> R {
 /// What one thread's interpreter and its host functions know of the running evaluation.
 pub(super) struct Current {
     pub(super) budget: Budget,
+    /// What the interpreter's heap asks.
+    pub(super) alarm: Alarm,
     /// Objects already copied in, so that every read of a variable gives the same object.
     memo: RefCell<BTreeMap<String, Persistent<JsValue<'static>>>>,
     /// A function that never ends.
@@ -44,6 +47,7 @@ impl Current {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             budget: Budget::new(limits),
+            alarm: Alarm::default(),
             memo: RefCell::default(),
             assigned: RefCell::default(),
             endless: RefCell::default(),

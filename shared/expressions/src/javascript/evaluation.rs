@@ -64,7 +64,9 @@ fn run_shared(
         }
     };
     realm.with_shared(|ctx| {
-        let value = call(realm, ctx, plan, function);
+        let compiles = matches!(plan.form, Form::Eval).then_some(plan.source.len());
+        let run = || call(realm, ctx, plan, function);
+        let value = realm.current.alarm.during(compiles, run);
         let value = value.map_err(|error| explain(ctx, error, &realm.current.budget));
         let swept = !(plan.may_leak || realm.has_libraries()) || realm.sweep(ctx);
         (settle(realm, plan, value), swept)
@@ -74,7 +76,8 @@ fn run_shared(
 fn run_private(realm: &Realm, plan: &Plan) -> std::result::Result<(Value, Kind), EvaluationError> {
     let mut failure = None;
     let value = realm.with_private(plan, |ctx| {
-        let value = call_private(realm, ctx, plan);
+        let run = || call_private(realm, ctx, plan);
+        let value = realm.current.alarm.during(Some(plan.source.len()), run);
         value.map_err(|error| {
             failure = Some(explain(ctx, error, &realm.current.budget));
             rquickjs::Error::Unknown

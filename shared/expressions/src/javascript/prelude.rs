@@ -82,17 +82,25 @@ pub(super) fn prepare<'js>(
         globals.remove(name)?;
     }
     let functions = Functions::new(ctx, current)?;
-    functions.add("loadTypes", |ctx: Ctx<'js>| {
+    let compiling = Rc::clone(current);
+    functions.add("loadTypes", move |ctx: Ctx<'js>| {
+        compiling.alarm.compile(TYPES.0.len() + TYPES.1.len());
         reserve(&ctx, compiling_bytes(0) * 2)?;
         function(&ctx, TYPES)
     })?;
-    functions.add("reserveForText", |ctx: Ctx<'js>, length: f64| {
+    let compiling = Rc::clone(current);
+    functions.add("reserveForText", move |ctx: Ctx<'js>, length: f64| {
+        if !compiling.budget.has_time() {
+            return Err(compiling.stop(&ctx));
+        }
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a length"
         )]
-        reserve(&ctx, compiling_bytes(length as usize))
+        let length = length as usize;
+        compiling.alarm.compile(length);
+        reserve(&ctx, compiling_bytes(length))
     })?;
     functions.add("freeze", |value: JsValue<'js>| value)?;
     let host = functions.object;

@@ -15,6 +15,7 @@ use rquickjs::{
 
 use super::current::Current;
 use super::failure::{explain, syntax_error};
+use super::heap::Heap;
 use super::host::accessor_function;
 use super::plan::{Form, Judge, Plan};
 use super::prelude::{Intrinsics, Prepared, compiling_bytes, options, prepare, preparing_bytes};
@@ -55,7 +56,8 @@ impl Realm {
     ) -> std::result::Result<Self, EvaluationError> {
         let current = Rc::new(Current::new(limits.clone()));
         let stack_base = stack_position();
-        let made = Runtime::new().and_then(|runtime| {
+        let heap = Heap::new(Rc::clone(&current));
+        let made = Runtime::new_with_alloc(heap).and_then(|runtime| {
             let shared = Context::custom::<Intrinsics>(&runtime)?;
             Ok((runtime, shared))
         });

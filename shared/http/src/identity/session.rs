@@ -39,9 +39,11 @@ pub(super) async fn sign_in(
     let tokens = match &tenant {
         Some(tenant) => {
             let turn = app.known_clients().turn(&client);
-            identity
+            let tried = identity
                 .sign_in(tenant, &login.username, &login.password, turn)
-                .await?
+                .await;
+            // What was not tried is no wrong password.
+            tried.inspect_err(|_| app.passwords_limit().refund(&client))?
         }
         None => None,
     };

@@ -2,18 +2,24 @@
 //! before it is tried.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::body::Body;
 use axum::http::Request;
 use dormouse_runtime::Tenant;
+use dormouse_runtime::identity::Authentication;
 use serde_json::{Value, json};
 
 use crate::access::{ask, key, server};
 use crate::identity::sign_in;
-use crate::server::{Answered, Server};
+use crate::server::{Answered, NoNetwork, Server};
+use crate::tokens::Ahead;
 
 async fn signed_in() -> (Server, Value) {
-    let server = server();
+    signed_in_at(server()).await
+}
+
+async fn signed_in_at(server: Server) -> (Server, Value) {
     let runtime = server.app.runtime();
     let first = runtime.accounts().make_first_user(&Tenant::default()).await;
     let first = first.unwrap().unwrap();
@@ -59,6 +65,30 @@ async fn a_refresh_token_that_comes_again_later_ends_its_session() {
             .problem(401, "unauthenticated");
         assert_eq!(me(&server, tokens).await, 401);
     }
+}
+
+#[tokio::test]
+async fn a_session_ends_a_week_after_signing_in_however_often_it_is_renewed() {
+    const HOUR_MS: i64 = 3_600_000;
+    let clock = Arc::new(Ahead(AtomicI64::new(0)));
+    let authentication = Authentication::read("users", None).unwrap();
+    let server = Server::at(Arc::clone(&clock) as _, authentication, Arc::new(NoNetwork));
+    let (server, mut tokens) = signed_in_at(server).await;
+    let mut renewed_hours = 0;
+    for hours in (12..240).step_by(12) {
+        clock.0.store(hours * HOUR_MS, Ordering::Relaxed);
+        let answer = refresh(&server, &tokens).await;
+        if answer.status != 200 {
+            answer.problem(401, "unauthenticated");
+            break;
+        }
+        tokens = answer.json();
+        assert_eq!(me(&server, &tokens).await, 200);
+        renewed_hours = hours;
+    }
+    assert_eq!(renewed_hours, 7 * 24 - 12);
+    // The last pair was young enough.
+    assert_eq!(me(&server, &tokens).await, 401);
 }
 
 #[tokio::test]

@@ -281,7 +281,7 @@ async fn forged_tokens_of_our_own_kind_do_not_count() {
 }
 
 /// A clock that a test sets forward.
-struct Ahead(AtomicI64);
+pub(crate) struct Ahead(pub(crate) AtomicI64);
 
 #[async_trait]
 impl Clock for Ahead {

@@ -176,6 +176,11 @@ impl Burst<'_> {
             is_changed: false,
             has_failed: false,
         };
+        let is_cancelled = |stimulus: &Stimulus| matches!(stimulus, Stimulus::Cancel);
+        if stimuli.iter().all(is_cancelled) {
+            // It runs no scripts, so it needs no turn among those that do.
+            return Ok(before.apply(&self.stepper(), stimuli));
+        }
         match self.compute(|stepper| before.apply(stepper, stimuli)).await {
             Ok(applied) => Ok(applied),
             Err(error) => {

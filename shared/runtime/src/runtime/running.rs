@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use dormouse_expressions::Cut;
 use dormouse_store::Tenant;
+use futures_channel::oneshot::{Receiver, Sender, channel};
 
 use crate::runtime::Pauses;
 
@@ -23,6 +24,10 @@ pub(crate) struct Running {
 struct Steps {
     began: u64,
     cuts: BTreeMap<u64, (Key, Cut)>,
+    /// Steps that wait for their turn, each with what ends its waiting.
+    queued: BTreeMap<u64, (Key, Sender<()>)>,
+    /// Instances that are being cancelled, each as often as it is.
+    cancelled: Vec<Key>,
     has_ended: bool,
 }
 
@@ -31,6 +36,43 @@ pub(crate) struct Step<'a> {
     running: &'a Running,
     number: u64,
     pub(crate) cut: Cut,
+}
+
+/// A step that waits for its turn, or has it. Dropping it says that it waits no longer.
+pub(crate) struct Queued<'a> {
+    running: &'a Running,
+    number: u64,
+    /// Resolves when the step is not wanted any more.
+    pub(crate) unwanted: Receiver<()>,
+}
+
+/// An instance that is being cancelled. Until it is dropped, none of its steps runs scripts.
+pub(crate) struct Cancelling<'a> {
+    running: &'a Running,
+    key: Key,
+}
+
+impl Steps {
+    fn number(&mut self) -> u64 {
+        self.began += 1;
+        self.began
+    }
+
+    /// Whether steps of this instance are not wanted.
+    fn refuses(&self, key: &Key) -> bool {
+        self.has_ended || self.cancelled.contains(key)
+    }
+
+    /// Cuts steps off, and ends their waiting.
+    fn cut(&mut self, is_meant: impl Fn(&Key) -> bool) {
+        for (key, cut) in self.cuts.values() {
+            if is_meant(key) {
+                cut.cut();
+            }
+        }
+        // A dropped sender resolves what waits.
+        self.queued.retain(|_, (key, _)| !is_meant(key));
+    }
 }
 
 impl Running {
@@ -42,11 +84,10 @@ impl Running {
     pub(crate) fn begin(&self, key: Key, most: Duration) -> Step<'_> {
         let cut = Cut::after(most);
         let mut steps = self.lock();
-        if steps.has_ended {
+        if steps.refuses(&key) {
             cut.cut();
         }
-        steps.began += 1;
-        let number = steps.began;
+        let number = steps.number();
         steps.cuts.insert(number, (key, cut.clone()));
         Step {
             running: self,
@@ -55,24 +96,40 @@ impl Running {
         }
     }
 
+    /// A step waits for its turn.
+    pub(crate) fn queue(&self, key: Key) -> Queued<'_> {
+        let (sender, unwanted) = channel();
+        let mut steps = self.lock();
+        let number = steps.number();
+        if !steps.refuses(&key) {
+            steps.queued.insert(number, (key, sender));
+        }
+        Queued {
+            running: self,
+            number,
+            unwanted,
+        }
+    }
+
     /// Cuts all steps off.
     pub(crate) fn cut_all(&self) {
-        self.lock().cuts.values().for_each(|(_, cut)| cut.cut());
+        self.lock().cut(|_| true);
     }
 
     /// Cuts all steps off, and those that begin later.
     pub(crate) fn end(&self) {
-        self.lock().has_ended = true;
-        self.cut_all();
+        let mut steps = self.lock();
+        steps.has_ended = true;
+        steps.cut(|_| true);
     }
 
-    /// Cuts off the step of an instance.
-    pub(crate) fn cut(&self, tenant: &Tenant, instance_id: &str) {
-        for ((of, instance), cut) in self.lock().cuts.values() {
-            if of == tenant && instance.as_deref() == Some(instance_id) {
-                cut.cut();
-            }
-        }
+    /// Cuts off the steps of an instance, and those that begin before what this returns is dropped.
+    pub(crate) fn cancel(&self, tenant: &Tenant, instance_id: &str) -> Cancelling<'_> {
+        let key = (tenant.clone(), Some(instance_id.to_owned()));
+        let mut steps = self.lock();
+        steps.cancelled.push(key.clone());
+        steps.cut(|other| *other == key);
+        Cancelling { running: self, key }
     }
 }
 
@@ -89,6 +146,22 @@ impl Drop for Step<'_> {
     }
 }
 
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.running.lock().queued.remove(&self.number);
+    }
+}
+
+impl Drop for Cancelling<'_> {
+    fn drop(&mut self) {
+        let mut steps = self.running.lock();
+        let place = steps.cancelled.iter().position(|key| *key == self.key);
+        if let Some(place) = place {
+            steps.cancelled.swap_remove(place);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,9 +175,17 @@ mod tests {
             running.begin(key, Duration::from_secs(60))
         };
         let (one, other) = (begin("i"), begin("j"));
-        running.cut(&tenant, "i");
+        let queue = |id: &str| running.queue((tenant.clone(), Some(id.to_owned())));
+        let (mut waiting, mut elsewhere) = (queue("i"), queue("j"));
+        let cancelling = running.cancel(&tenant, "i");
         assert!(one.cut.was_called() && !other.cut.was_called());
-        drop(one);
+        assert!(waiting.unwanted.try_recv().is_err(), "it waits still");
+        assert_eq!(elsewhere.unwanted.try_recv(), Ok(None));
+        // Until it is cancelled, nothing of it begins again.
+        assert!(begin("i").cut.was_called());
+        assert!(queue("i").unwanted.try_recv().is_err());
+        drop((cancelling, one));
+        assert!(!begin("i").cut.was_called());
         assert_eq!(running.lock().cuts.len(), 1);
         running.cut_all();
         assert!(other.cut.was_called());

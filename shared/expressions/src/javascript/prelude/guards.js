@@ -189,6 +189,13 @@
       return apply(native, this, args);
     });
   }
+  for (const name of ['slice', 'resize', 'transfer', 'transferToFixedLength']) {
+    if (typeof ArrayBuffer.prototype[name] !== 'function') continue;
+    replace(ArrayBuffer.prototype, name, (native) => function (...args) {
+      if (isList(this)) host.charge((Number(this.byteLength) || 0) / 16);
+      return apply(native, this, args);
+    });
+  }
   for (const name of ['slice', 'substring', 'substr', 'concat', 'repeat', 'padStart', 'padEnd', 'trim', 'at']) {
     if (typeof String.prototype[name] !== 'function') continue;
     replace(String.prototype, name, (native) => function (...args) {

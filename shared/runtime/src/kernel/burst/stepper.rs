@@ -1,12 +1,14 @@
 //! Steps of a burst: the part that computes and waits for nobody. Steps that run scripts do not run on the threads that
 //! serve requests, and take turns with those of other tenants and definitions.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_engine::instance::Instance;
 use dormouse_engine::step::{Environment, EventLinks, Stimulus, Transition, step};
 use dormouse_store::Tenant;
+use futures_util::future::{Either, select};
 
 use super::Burst;
 use crate::error::RuntimeError;
@@ -115,6 +117,7 @@ impl Burst<'_> {
         let most = Duration::from_millis(runtime.config().step_ms_max);
         let id = self.loaded.as_ref().map(|loaded| loaded.instance_id());
         let key = (self.tenant.clone(), id.map(str::to_owned));
+        let mut queued = runtime.running().queue(key.clone());
         let work = async move {
             // Its time begins with its turn.
             let running = stepper.runtime.running().begin(key, most);
@@ -124,10 +127,15 @@ impl Burst<'_> {
             let made = running.cut.during(|| work(&stepper));
             (made, running.cut.is_cut(), running.cut.was_called())
         };
-        let (made, is_cut, was_called) = compute(Some(port), share, work).await?;
-        if !is_cut {
-            return Ok(made);
-        }
+        let computed = pin!(compute(Some(port), share, work));
+        let was_called = match select(computed, &mut queued.unwanted).await {
+            Either::Left((computed, _)) => match computed? {
+                (made, false, _) => return Ok(made),
+                (_, true, was_called) => was_called,
+            },
+            // Perhaps it has not even begun; if so, it never does.
+            Either::Right(_) => true,
+        };
         runtime.pauses().refuse_while_paused()?;
         Err(if was_called {
             RuntimeError::InProgress {
