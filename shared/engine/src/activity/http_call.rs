@@ -8,7 +8,7 @@ use super::Descriptor;
 use super::write_http_response::headers;
 use crate::call::{Answer, HttpRequest, Request};
 use crate::definition::data_type::DataType;
-use crate::http::{File, Outgoing, content, text};
+use crate::http::{File, Outgoing, content, header_name, text};
 use crate::instance::{Bookmark, Memory, Retry, Wait};
 use crate::journal::Event;
 use crate::resilience::Resilience;
@@ -243,7 +243,7 @@ impl Response {
                         [single] => json!(single),
                         several => json!(several),
                     };
-                    (name.clone(), value)
+                    (header_name(name).to_owned(), value)
                 });
         Value::Object(headers.collect())
     }

@@ -8,6 +8,7 @@ mod content;
 mod delivery;
 mod file;
 mod form;
+mod header_name;
 mod outgoing;
 mod rules;
 mod status;
@@ -16,6 +17,7 @@ mod zip;
 pub use arrived::{Arrived, HTTP_CONTEXT};
 pub use file::File;
 pub use form::{Form, multipart};
+pub use header_name::header_name;
 pub use rules::{Rejection, Rules};
 
 pub(crate) use content::{content, text};

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_engine::http::{Arrived, HTTP_CONTEXT, Rules};
+use dormouse_engine::http::{Arrived, HTTP_CONTEXT, Rules, header_name};
 use dormouse_runtime::query::{BookmarkRow, Waiting};
 use serde_json::{Map, Value, json};
 
@@ -107,7 +107,7 @@ impl WorkflowRequest {
         let bytes = self.body.as_ref().map(|Body(bytes)| bytes);
         let headers = self.headers.iter().map(|(name, value)| {
             let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            (name.as_str().to_owned(), text)
+            (header_name(name.as_str()).to_owned(), text)
         });
         json!({
             "method": self.method,
