@@ -165,12 +165,8 @@ pub const RULES: &[Rule] = &[
     rule(POST, "/workflow-definitions/{id}/dispatch", Any(EXECUTE)),
     // Instances.
     rule(GET, "/workflow-instances", Any(READ_INSTANCES)),
-    // A list or a start: the handler asks for the one that it is.
-    rule(
-        POST,
-        "/workflow-instances",
-        Any(&["read:workflow-instances", "exec:workflow-definitions"]),
-    ),
+    rule(POST, "/workflow-instances", Any(READ_INSTANCES)),
+    rule(POST, "/workflow-starts", Any(EXECUTE)),
     rule(GET, "/workflow-instances/{id}", Any(READ_INSTANCES)),
     rule(
         DELETE,

@@ -21,6 +21,29 @@ fn problems_body(problems: &[Problem], body: &mut Map<String, Value>) {
     body.insert("problems".into(), json!(problems));
 }
 
+/// The members of Elsa's own errors, beside ours.
+fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
+    let errors = match refusal {
+        Refusal::NotJson { reason } => json!({ "serializerErrors": [reason] }),
+        Refusal::WrongShape { reason } => json!({ "serializerErrors": [reason] }),
+        Refusal::BadParameter { name, value, kind } => {
+            json!({ *name: [format!("Value [{value}] is not valid for a [{kind}] property!")] })
+        }
+        Refusal::Invalid(problems) => {
+            let errors = problems.iter();
+            errors
+                .map(|(name, text)| ((*name).to_owned(), json!([text])))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        Refusal::InvalidToken => json!({ "generalErrors": ["Invalid token."] }),
+        _ => json!({ "generalErrors": [detail] }),
+    };
+    body.insert("statusCode".into(), StatusCode::BAD_REQUEST.as_u16().into());
+    body.insert("message".into(), "One or more errors occurred!".into());
+    body.insert("errors".into(), errors);
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let Facts {
@@ -37,6 +60,9 @@ impl IntoResponse for Refusal {
         body.insert("title".into(), title.into());
         body.insert("status".into(), status.as_u16().into());
         body.insert("code".into(), code.into());
+        if status == StatusCode::BAD_REQUEST {
+            elsas_body(&self, &detail, &mut body);
+        }
         body.insert("detail".into(), detail.into());
         if let Self::InvalidDefinition(problems) = &self {
             problems_body(problems, &mut body);

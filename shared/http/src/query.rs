@@ -47,7 +47,14 @@ impl Query {
         text.to_lowercase()
             .parse()
             .map(Some)
-            .map_err(|_| Refusal::bad_parameter(name, text))
+            .map_err(|_| Refusal::BadParameter {
+                name,
+                value: text.to_owned(),
+                kind: match std::any::type_name::<T>() {
+                    "bool" => "Boolean",
+                    _ => "Int32",
+                },
+            })
     }
 
     /// All parameters.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::{ElsaJson, ElsaJsonOrNone};
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 use change::changes;
@@ -37,7 +37,10 @@ struct Run {
 }
 
 /// `POST /alterations/run`: all changes of an instance, or none; each instance by itself.
-async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Value>, Refusal> {
+async fn run(
+    Scoped(app): Scoped,
+    ElsaJson(request): ElsaJson<Run>,
+) -> Result<Answer<Value>, Refusal> {
     let changes = changes(request.alterations)?;
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
@@ -80,7 +83,7 @@ const FOUND_MAX: usize = 10_000;
 /// `POST /alterations/dry-run`: the instances that a filter takes. Beyond [`FOUND_MAX`] it says that there are more.
 async fn dry_run(
     Scoped(app): Scoped,
-    Json(filter): Json<Filter>,
+    ElsaJson(filter): ElsaJson<Filter>,
 ) -> Result<Answer<Value>, Refusal> {
     let selection = filter.selection(&app).await?;
     let mut found = Vec::new();
@@ -116,7 +119,10 @@ struct Retry {
 }
 
 /// `POST /alterations/workflows/retry`
-async fn retry(Scoped(app): Scoped, Json(request): Json<Retry>) -> Result<Answer<Value>, Refusal> {
+async fn retry(
+    Scoped(app): Scoped,
+    ElsaJsonOrNone(request): ElsaJsonOrNone<Retry>,
+) -> Result<Answer<Value>, Refusal> {
     let activities = request.activity_ids.unwrap_or_default();
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();

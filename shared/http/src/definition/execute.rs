@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::body::{Json, parse};
+use crate::body::{ElsaJson, ElsaJsonOrEmpty, parse};
 use crate::instance::start;
 use crate::path::Path;
 use crate::query::Query;
@@ -79,7 +79,7 @@ pub(super) async fn by_body(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<ExecuteRequest>,
+    ElsaJsonOrEmpty(request): ElsaJsonOrEmpty<ExecuteRequest>,
 ) -> Result<Response, Refusal> {
     execute(&app, id, &headers, request).await
 }
@@ -104,7 +104,7 @@ pub(super) async fn dispatch(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<ExecuteRequest>,
+    ElsaJson(request): ElsaJson<ExecuteRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let request = request.start(id.clone(), &headers);
     match app.runtime().dispatch(app.tenant(), request).await? {
@@ -128,7 +128,7 @@ pub(super) async fn bulk_dispatch(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<BulkRequest>,
+    ElsaJson(request): ElsaJson<BulkRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     if request.count > app.config().page_items_max {
         return Err(Refusal::bad_parameter("count", &request.count.to_string()));

@@ -3,10 +3,12 @@
 use axum::Json;
 use axum::http::StatusCode;
 use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
+use crate::body::ElsaJsonOrNone;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -27,10 +29,15 @@ pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> 
     }
 }
 
+/// A request whose members say nothing.
+#[derive(Debug, Deserialize)]
+pub(super) struct Nothing {}
+
 /// `POST /workflow-definitions/{id}/publish`
 pub(super) async fn publish(
     Scoped(app): Scoped,
     Path(id): Path<String>,
+    _request: ElsaJsonOrNone<Nothing>,
 ) -> Result<Json<Value>, Refusal> {
     answer(&app, &id).await
 }
@@ -39,6 +46,7 @@ pub(super) async fn publish(
 pub(super) async fn retract(
     Scoped(app): Scoped,
     Path(id): Path<String>,
+    _request: ElsaJsonOrNone<Nothing>,
 ) -> Result<Json<Value>, Refusal> {
     match app.runtime().retract_definition(app.tenant(), &id).await? {
         RetractOutcome::Retracted(view) => Ok(Json(model::definition(&app, &view).await?)),
@@ -51,13 +59,15 @@ pub(super) async fn retract(
 pub(super) async fn revert(
     Scoped(app): Scoped,
     Path((id, version)): Path<(String, u32)>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<(StatusCode, Json<Value>), Refusal> {
     match app
         .runtime()
         .revert_definition(app.tenant(), &id, version)
         .await?
     {
-        Some(SaveOutcome::Saved { .. }) => Ok(StatusCode::CREATED),
+        Some(SaveOutcome::Saved { definition, .. }) => {
+            Ok((StatusCode::CREATED, Json(model::reverted(&definition))))
+        }
         // It names no content that it is made over.
         Some(SaveOutcome::ReadOnly | SaveOutcome::Stale(_)) => {
             Err(Refusal::DefinitionReadOnly { id })
@@ -73,6 +83,10 @@ pub(super) async fn update_references(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
+    let versions = app.runtime().definition_versions(app.tenant(), &id).await?;
+    if versions.is_empty() {
+        return Err(Refusal::NoSuchDefinition { id });
+    }
     let affected = app.runtime().update_references(app.tenant(), &id).await?;
     Ok(Json(json!({ "affectedWorkflows": affected })))
 }

@@ -6,7 +6,7 @@ use dormouse_runtime::identity::{Role, RoleOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -50,7 +50,7 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
 /// `POST /identity/roles`
 pub(super) async fn create(
     Scoped(app): Scoped,
-    Json(request): Json<RoleRequest>,
+    ElsaJson(request): ElsaJson<RoleRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let role = request.role(None)?;
     let outcome = app.identity().put_role(app.principal(), role, true).await?;
@@ -61,7 +61,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     Scoped(app): Scoped,
     Path(id): Path<String>,
-    Json(request): Json<RoleRequest>,
+    ElsaJson(request): ElsaJson<RoleRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let role = request.role(Some(id.clone()))?;
     let outcome = app

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
@@ -67,7 +67,7 @@ impl Which {
 /// `POST /bulk-actions/cancel/workflow-instances`
 pub(super) async fn cancel(
     Scoped(app): Scoped,
-    Json(request): Json<Which>,
+    ElsaJson(request): ElsaJson<Which>,
 ) -> Result<Answer<Value>, Refusal> {
     let mut cancelled = 0;
     for id in request.ids(&app, &["Running"]).await? {
@@ -92,7 +92,7 @@ pub(super) async fn cancel(
 /// `POST /bulk-actions/delete/workflow-instances`, also under its old name that ends in `by-id`.
 pub(super) async fn delete(
     Scoped(app): Scoped,
-    Json(request): Json<Which>,
+    ElsaJson(request): ElsaJson<Which>,
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in request.ids(&app, &[]).await? {

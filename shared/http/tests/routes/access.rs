@@ -93,7 +93,7 @@ async fn every_route_lets_in_whom_its_rule_lets_in_and_nobody_else() {
                 .await
                 .ok(200);
             let body = json!({ "definitionId": "w" });
-            let started = ask(&server, Some(&all), "POST", "/workflow-instances", &body)
+            let started = ask(&server, Some(&all), "POST", "/workflow-starts", &body)
                 .await
                 .ok(201);
             let instance = started["id"].as_str().unwrap();
@@ -200,11 +200,11 @@ async fn a_start_is_no_list_and_a_publish_is_more_than_a_save() {
         .ok(200);
     let (start, list) = (json!({ "definitionId": "w" }), json!({ "page": 0 }));
     let to = "/workflow-instances";
-    ask(&server, Some(&reader), "POST", to, &start)
+    ask(&server, Some(&reader), "POST", "/workflow-starts", &start)
         .await
         .problem(403, "forbidden");
     ask(&server, Some(&reader), "POST", to, &list).await.ok(200);
-    ask(&server, Some(&starter), "POST", to, &start)
+    ask(&server, Some(&starter), "POST", "/workflow-starts", &start)
         .await
         .ok(201);
     ask(&server, Some(&starter), "POST", to, &list)
@@ -230,7 +230,7 @@ async fn two_tenants(server: &Server) -> ([String; 2], Vec<(Value, Value)>) {
         let body = json!({ "instanceId": "same", "correlationId": "c" });
         ask(server, Some(key), "POST", path, &body).await.ok(200);
         let body = json!({ "definitionId": "w", "correlationId": "c2", "name": name });
-        let started = ask(server, Some(key), "POST", "/workflow-instances", &body)
+        let started = ask(server, Some(key), "POST", "/workflow-starts", &body)
             .await
             .ok(201);
         bookmarks.push((started["id"].clone(), started["bookmarks"][0]["id"].clone()));

@@ -28,7 +28,7 @@ pub(crate) fn counting(id: &str) -> Value {
 
 pub(crate) async fn start(server: &Server, id: &str) -> (String, String) {
     let body = json!({ "definitionId": id });
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&started["id"]), text(&started["bookmarks"][0]["id"]))
 }

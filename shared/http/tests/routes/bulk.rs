@@ -70,7 +70,7 @@ async fn instances_are_cancelled_and_deleted_many_at_once() {
     let mut ids = Vec::new();
     for _ in 0..3 {
         let start = json!({ "definitionId": "w" });
-        let started = server.post("/workflow-instances", &start).await.ok(201);
+        let started = server.post("/workflow-starts", &start).await.ok(201);
         ids.push(started["id"].clone());
     }
     let cancel = "/bulk-actions/cancel/workflow-instances";

@@ -106,7 +106,7 @@ async fn a_definition_with_errors_is_saved_and_not_published() {
     let got = server.get("/workflow-definitions/w").await.ok(200);
     assert_eq!(got["isPublished"], false);
     server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await
         .problem(404, "noSuchDefinition");
 }
@@ -175,7 +175,7 @@ async fn what_is_retracted_starts_nothing_and_what_is_deleted_is_gone() {
     let server = Server::new();
     server.publish(waiting("w")).await;
     let start = json!({ "definitionId": "w" });
-    server.post("/workflow-instances", &start).await.ok(201);
+    server.post("/workflow-starts", &start).await.ok(201);
     let retracted = server
         .post("/workflow-definitions/w/retract", &json!({}))
         .await
@@ -186,7 +186,7 @@ async fn what_is_retracted_starts_nothing_and_what_is_deleted_is_gone() {
         .await
         .problem(400, "definitionNotPublished");
     server
-        .post("/workflow-instances", &start)
+        .post("/workflow-starts", &start)
         .await
         .problem(404, "noSuchDefinition");
     assert_eq!(

@@ -17,7 +17,7 @@ async fn a_body_over_the_limit_is_refused_by_counted_bytes() {
     let server = Server::new();
     for path in [
         "/workflow-definitions",
-        "/workflow-instances",
+        "/workflow-starts",
         "/events/E/trigger",
         "/tasks/t/complete",
     ] {
@@ -70,7 +70,7 @@ async fn json_of_the_wrong_shape_is_refused_with_what_is_wrong() {
         ("/workflow-definitions", json!({ "publish": true })),
         ("/workflow-instances", json!({ "page": "two" })),
         (
-            "/workflow-instances",
+            "/workflow-starts",
             json!({ "definitionId": "x", "input": 7 }),
         ),
         ("/bookmarks/resume", json!({ "workflowInstanceId": "x" })),
@@ -122,7 +122,7 @@ async fn a_server_that_drains_takes_nothing_new_and_still_lives() {
     server.ask("GET", "/health/ready").await.ok(200);
     server.app.drain();
     let refused = server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await;
     refused.problem(503, "draining");
     assert_eq!(refused.header("retry-after"), "1");

@@ -38,7 +38,7 @@ async fn json_of_very_many_values_is_refused_before_it_is_parsed() {
     ] {
         for path in [
             "/workflow-definitions",
-            "/workflow-instances",
+            "/workflow-starts",
             "/events/E/trigger",
         ] {
             server

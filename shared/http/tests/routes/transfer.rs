@@ -96,7 +96,7 @@ async fn an_instance_is_exported_with_what_is_asked_for() {
     let server = Server::new();
     server.publish(waiting("w")).await;
     let start = json!({ "definitionId": "w", "input": { "orderId": 7 } });
-    let id = server.post("/workflow-instances", &start).await.ok(201)["id"].clone();
+    let id = server.post("/workflow-starts", &start).await.ok(201)["id"].clone();
     let id = id.as_str().unwrap();
     let path = format!("/workflow-instances/{id}/export");
     let bare = server.get(&path).await;

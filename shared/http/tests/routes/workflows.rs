@@ -132,7 +132,7 @@ async fn several_instances_at_one_path_are_an_error_that_names_them() {
     let mut ids = Vec::new();
     for _ in 0..2 {
         let started = server
-            .post("/workflow-instances", &json!({ "definitionId": "w" }))
+            .post("/workflow-starts", &json!({ "definitionId": "w" }))
             .await
             .ok(201);
         ids.push(started["workflowInstanceId"].as_str().unwrap().to_owned());
