@@ -56,11 +56,6 @@ impl Query {
                 },
             })
     }
-
-    /// All parameters.
-    pub(crate) fn pairs(&self) -> &[(String, String)] {
-        &self.0
-    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Query {

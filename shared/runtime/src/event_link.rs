@@ -26,9 +26,22 @@ const PREFIX: &str = "v1.";
 /// Makes and reads the tokens of event links.
 #[derive(Debug)]
 pub(crate) struct EventLinkKey {
-    base_url: String,
+    links: Links,
     key: Vec<u8>,
 }
+
+/// What links begin with.
+#[derive(Debug)]
+struct Links {
+    base_url: String,
+    path: &'static str,
+}
+
+/// The path of a page that asks before the event is fired.
+const ASKING: &str = "/links/";
+
+/// Elsa's path, which fires the event at once.
+const FIRING: &str = "/elsa/api/events/trigger?t=";
 
 /// What a token says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,22 +75,27 @@ impl EventLinks for TenantLinks<'_> {
         // Four texts and a number always have a JSON.
         let text = serde_json::to_string(&content).unwrap_or_default();
         let token = mac::seal(&self.key.key, PURPOSE, &text);
-        format!("{}/links/{PREFIX}{token}", self.key.base_url)
+        let Links { base_url, path } = &self.key.links;
+        format!("{base_url}{path}{PREFIX}{token}")
     }
 }
 
 impl Runtime {
-    /// From now on scripts can make event links that begin with `base_url`. Reads the deployment's key, and makes it
-    /// if there is none. Every node of a deployment is to call it, or none.
+    /// From now on scripts can make event links that begin with `base_url`. With `fires` they are Elsa's, which fire the
+    /// event when they are opened; without it they lead to a page that asks first. Reads the deployment's key, and makes
+    /// it if there is none. Every node of a deployment is to call it, or none.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn allow_event_links(&self, base_url: &str) -> Result<(), RuntimeError> {
+    pub async fn allow_event_links(&self, base_url: &str, fires: bool) -> Result<(), RuntimeError> {
         let made = self.new_secret().bytes().to_vec();
         let key = self.store().link_key(made.into()).await?;
         self.set_event_link_key(EventLinkKey {
-            base_url: base_url.trim_end_matches('/').to_owned(),
+            links: Links {
+                base_url: base_url.trim_end_matches('/').to_owned(),
+                path: if fires { FIRING } else { ASKING },
+            },
             key: key.to_vec(),
         });
         Ok(())

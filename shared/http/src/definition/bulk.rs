@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::export::zip_of;
+use super::remove;
 use crate::app::App;
 use crate::body::{ElsaJson, ElsaJsonOrNone};
 use crate::query::Query;
@@ -63,7 +64,7 @@ async fn delete(
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
-        deleted += usize::from(app.runtime().delete_definition(app.tenant(), id).await?);
+        deleted += usize::from(remove::delete(&app, id).await?);
     }
     Ok(Answer(json!({ "deleted": deleted })))
 }

@@ -64,7 +64,8 @@ pub(super) async fn complete_root(
 pub(super) fn spell(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            let is_activity = map.get("type").is_some_and(Value::is_string) && map.contains_key("id");
+            let is_activity =
+                map.get("type").is_some_and(Value::is_string) && map.contains_key("id");
             if is_activity {
                 let is_flowchart = map.get("type").is_some_and(|t| t == "Elsa.Flowchart");
                 map.entry("metadata").or_insert_with(|| json!({}));

@@ -47,7 +47,9 @@ pub(super) fn take_content(model: &mut Value) -> Option<String> {
 pub(super) fn give_root(model: &mut Value) {
     if let Value::Object(members) = model {
         let is_root = |name: &String| name.eq_ignore_ascii_case("root");
-        let has_root = members.iter().any(|(name, value)| is_root(name) && !value.is_null());
+        let has_root = members
+            .iter()
+            .any(|(name, value)| is_root(name) && !value.is_null());
         if !has_root {
             members.retain(|name, _| !is_root(name));
             let root = json!({ "id": "Sequence1", "type": "Elsa.Sequence", "version": 1, "activities": [] });
@@ -78,7 +80,12 @@ pub(super) fn list_links() -> Value {
             "bulk-delete-by-definition-id",
             "POST"
         ),
-        link(BULK, &format!("{delete}/by-id"), "bulk-delete-by-id", "POST"),
+        link(
+            BULK,
+            &format!("{delete}/by-id"),
+            "bulk-delete-by-id",
+            "POST"
+        ),
         link(
             BULK,
             "/publish/workflow-definitions/by-definition-ids",

@@ -2,13 +2,13 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
+use dormouse_runtime::{DefinitionHandle, PublishOutcome, RetractOutcome, SaveOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
-use crate::body::ElsaJsonOrNone;
+use crate::body::{ElsaJson, ElsaJsonOrNone};
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -76,6 +76,40 @@ pub(super) async fn revert(
             id: format!("{id} version {version}"),
         }),
     }
+}
+
+/// Definitions by their ids.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Refresh {
+    definition_ids: Option<Vec<String>>,
+}
+
+/// `POST /actions/workflow-definitions/refresh`: which of them there are. Their triggers are never out of date here.
+pub(super) async fn refresh(
+    Scoped(app): Scoped,
+    ElsaJson(request): ElsaJson<Refresh>,
+) -> Result<Json<Value>, Refusal> {
+    let ids = request.definition_ids.unwrap_or_default();
+    if ids.len() > app.config().page_items_max {
+        return Err(Refusal::bad_parameter("definitionIds", "too many"));
+    }
+    let (mut refreshed, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        let handle = DefinitionHandle::latest(&id);
+        let found = app.runtime().definition(app.tenant(), &handle).await?;
+        let list = match found {
+            Some(_) => &mut refreshed,
+            None => &mut missing,
+        };
+        list.push(id);
+    }
+    Ok(Json(json!({ "refreshed": refreshed, "notFound": missing })))
+}
+
+/// `POST /actions/workflow-definitions/reload`: definitions are read from the table, so there is nothing to reload.
+pub(super) async fn reload() -> StatusCode {
+    StatusCode::OK
 }
 
 /// `POST /workflow-definitions/{id}/update-references`

@@ -32,9 +32,8 @@ pub(super) async fn is_name_unique(
         .runtime()
         .definitions(app.tenant(), VersionOptions::Latest)
         .await?;
-    let is_taken = all.iter().any(|s| {
-        Some(s.definition_id.as_str()) != own
-            && s.name.as_deref() == Some(name)
-    });
+    let is_taken = all
+        .iter()
+        .any(|s| Some(s.definition_id.as_str()) != own && s.name.as_deref() == Some(name));
     Ok(Answer(json!({ "isUnique": !is_taken })))
 }

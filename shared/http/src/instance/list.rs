@@ -170,7 +170,7 @@ async fn sorted(
     bounds: &[Bound],
     order: Order,
     paging: &Paging,
-) -> Result<(Vec<ListedInstance>, usize, bool), Refusal> {
+) -> Result<(Vec<ListedInstance>, u64, bool), Refusal> {
     let mut all: Vec<ListedInstance> = Vec::new();
     let mut next = Paging {
         ascending: false,
@@ -197,7 +197,7 @@ async fn sorted(
     if !paging.ascending {
         all.reverse();
     }
-    let total = all.len();
+    let total = all.len() as u64;
     let page = all.into_iter().skip(paging.skip).take(paging.limit);
     Ok((page.collect(), total, is_exact))
 }

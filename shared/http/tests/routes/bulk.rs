@@ -80,7 +80,10 @@ async fn instances_are_cancelled_and_deleted_many_at_once() {
         .ok(200);
     assert_eq!(done["cancelled"], 1);
     let done = server
-        .post(cancel, &json!({ "definitionId": "w" }))
+        .post(
+            cancel,
+            &json!({ "definitionId": "w", "versionOptions": "Latest" }),
+        )
         .await
         .ok(200);
     assert_eq!(done["cancelled"], 2);

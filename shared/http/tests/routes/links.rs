@@ -311,7 +311,7 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
     server
         .app
         .runtime()
-        .allow_event_links("https://flows.example/")
+        .allow_event_links("https://flows.example/", false)
         .await
         .unwrap();
     let script = "createEventTriggerUrl('Go')";
