@@ -80,7 +80,7 @@ async fn test(
     };
     Ok(Answer(json!({
         "activityState": own.activity_state,
-        "outputs": own.outputs,
+        "outputs": if own.outputs.is_null() { json!({}) } else { own.outputs },
         "payload": { "Outcomes": own.outcomes },
         "exception": own.exception,
         "status": own.status.as_str(),

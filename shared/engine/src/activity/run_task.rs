@@ -37,14 +37,25 @@ pub(crate) fn built_in() -> BuiltIn {
 /// The id of a task: it names the instance and the bookmark, so that nothing has to be looked up when it is done.
 #[must_use]
 pub fn task_id(instance: &InstanceId, bookmark: &BookmarkId) -> String {
-    format!("{instance}.{bookmark}")
+    // The bookmark's length is fixed; the dot tells apart an instance whose id ends in one.
+    let dot = if instance.as_str().ends_with('.') {
+        "."
+    } else {
+        ""
+    };
+    format!("{instance}{dot}{bookmark}")
 }
 
-/// The instance and the bookmark that a task's id names.
+/// The length of a bookmark's id.
+const BOOKMARK_BYTES: usize = 16;
+
+/// The instance and the bookmark that a task's id names. Earlier builds put a dot between them.
 #[must_use]
 pub fn parse_task_id(task_id: &str) -> Option<(InstanceId, BookmarkId)> {
-    let (instance, bookmark) = task_id.rsplit_once('.')?;
-    let is_bookmark = bookmark.len() == 16 && bookmark.bytes().all(|b| b.is_ascii_hexdigit());
+    let place = task_id.len().checked_sub(BOOKMARK_BYTES)?;
+    let (instance, bookmark) = task_id.split_at_checked(place)?;
+    let instance = instance.strip_suffix('.').unwrap_or(instance);
+    let is_bookmark = bookmark.bytes().all(|b| b.is_ascii_hexdigit());
     (is_bookmark && !instance.is_empty()).then(|| (instance.into(), bookmark.into()))
 }
 

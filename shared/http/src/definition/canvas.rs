@@ -68,6 +68,12 @@ pub(super) fn spell(value: &mut Value) {
                 map.get("type").is_some_and(Value::is_string) && map.contains_key("id");
             if is_activity {
                 let is_flowchart = map.get("type").is_some_and(|t| t == "Elsa.Flowchart");
+                let is_container = map.get("type").and_then(Value::as_str).is_some_and(|t| {
+                    matches!(t, "Elsa.Sequence" | "Elsa.Flowchart" | "Elsa.Parallel")
+                });
+                if is_container {
+                    map.entry("variables").or_insert_with(|| json!([]));
+                }
                 map.entry("metadata").or_insert_with(|| json!({}));
                 let custom = map.entry("customProperties").or_insert_with(|| json!({}));
                 if let Value::Object(custom) = custom {

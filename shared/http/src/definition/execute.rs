@@ -25,9 +25,21 @@ pub(super) struct ExecuteRequest {
     version_options: Option<VersionOptions>,
     input: Option<Map<String, Value>>,
     instance_id: Option<String>,
+    /// The channel of a dispatch: there is the default one.
+    channel: Option<String>,
 }
 
 impl ExecuteRequest {
+    fn refuse_channel(&self) -> Result<(), Refusal> {
+        match self.channel.as_deref() {
+            None | Some("" | "Default") => Ok(()),
+            Some(other) => {
+                let told = format!("The channel `{other}` is not configured; leave it out.");
+                Err(Refusal::invalid("generalErrors", told))
+            }
+        }
+    }
+
     fn of_query(query: &Query) -> Result<Self, Refusal> {
         let text = |name: &str| query.text(name).map(str::to_owned);
         let version = query.text("versionoptions").map(|text| {
@@ -42,6 +54,7 @@ impl ExecuteRequest {
             version_options: version.transpose()?,
             input: input.transpose()?,
             instance_id: text("instanceid"),
+            channel: None,
         })
     }
 
@@ -106,6 +119,7 @@ pub(super) async fn dispatch(
     headers: HeaderMap,
     ElsaJson(request): ElsaJson<ExecuteRequest>,
 ) -> Result<Answer<Value>, Refusal> {
+    request.refuse_channel()?;
     let request = request.start(id.clone(), &headers);
     match app.runtime().dispatch(app.tenant(), request).await? {
         DispatchOutcome::Accepted { instance_id } => {

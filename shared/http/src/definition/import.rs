@@ -37,6 +37,7 @@ type Imported = Result<(StatusCode, Answer<Value>), Refusal>;
 /// `POST` or `PUT /workflow-definitions/import`
 async fn import(Scoped(app): Scoped, ElsaBody(bytes): ElsaBody) -> Imported {
     let mut model = parse(&bytes)?;
+    model::check(&model)?;
     model::give_root(&mut model);
     take(&app, Definition::from_value(model)?).await
 }

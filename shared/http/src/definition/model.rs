@@ -43,6 +43,34 @@ pub(super) fn take_content(model: &mut Value) -> Option<String> {
     content.as_str().map(str::to_owned)
 }
 
+/// Refuses a model whose members are of a kind that Elsa cannot read.
+pub(super) fn check(model: &Value) -> Result<(), Refusal> {
+    let wrong = |name: &'static str| {
+        let told = format!("The JSON value of `{name}` is not what is expected.");
+        Err(Refusal::invalid(name, told))
+    };
+    for name in ["name", "description", "definitionId"] {
+        let given = model.get(name);
+        if given.is_some_and(|value| !value.is_string() && !value.is_null()) {
+            return wrong(name);
+        }
+    }
+    for name in ["variables", "inputs", "outputs", "outcomes"] {
+        // Older files have lists in objects.
+        let is_list =
+            |value: &Value| value.is_array() || value.is_null() || value.get("$values").is_some();
+        if model.get(name).is_some_and(|value| !is_list(value)) {
+            return wrong(name);
+        }
+    }
+    match model.get("root") {
+        Some(Value::Object(root)) if !root.keys().any(|key| key.eq_ignore_ascii_case("type")) => {
+            wrong("root")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Gives a model without a root Elsa's: a sequence with nothing in it.
 pub(super) fn give_root(model: &mut Value) {
     if let Value::Object(members) = model {

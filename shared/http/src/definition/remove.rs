@@ -14,6 +14,11 @@ pub(super) async fn definition(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
+    let handle = DefinitionHandle::latest(&id);
+    let found = app.runtime().definition(app.tenant(), &handle).await?;
+    if found.is_some_and(|view| view.definition.is_readonly) {
+        return Err(Refusal::DefinitionReadOnly { id });
+    }
     if delete(&app, &id).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {

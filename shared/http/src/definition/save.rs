@@ -34,6 +34,7 @@ pub(super) async fn save(
         by: Some(app.principal().name.clone()),
         base: model::take_content(&mut model),
     };
+    model::check(&model)?;
     model::give_root(&mut model);
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
