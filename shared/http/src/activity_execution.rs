@@ -47,7 +47,7 @@ async fn count(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal
 }
 
 /// The length of an execution's own id: a number of 64 bits in hexadecimal digits.
-const EXECUTION_ID_BYTES: usize = 16;
+pub(crate) const EXECUTION_ID_BYTES: usize = 16;
 
 /// An execution's id in the API begins with its instance's, so that it can be found.
 fn public_id(instance: &str, id: &str) -> String {

@@ -23,21 +23,18 @@ fn problems_body(problems: &[Problem], body: &mut Map<String, Value>) {
 
 /// The members of Elsa's own errors, beside ours.
 fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
-    let errors = match refusal {
-        Refusal::NotJson { reason } => json!({ "serializerErrors": [reason] }),
-        Refusal::WrongShape { reason } => json!({ "serializerErrors": [reason] }),
-        Refusal::BadParameter { name, value, kind } => {
-            json!({ *name: [format!("Value [{value}] is not valid for a [{kind}] property!")] })
-        }
-        Refusal::Invalid(problems) => {
-            let errors = problems.iter();
-            errors
-                .map(|(name, text)| ((*name).to_owned(), json!([text])))
-                .collect::<Map<_, _>>()
-                .into()
-        }
-        Refusal::InvalidToken => json!({ "generalErrors": ["Invalid token."] }),
-        _ => json!({ "generalErrors": [detail] }),
+    let errors = if let Refusal::NotJson { reason } | Refusal::WrongShape { reason } = refusal {
+        json!({ "serializerErrors": [reason] })
+    } else if let Refusal::BadParameter { name, value, kind } = refusal {
+        json!({ *name: [format!("Value [{value}] is not valid for a [{kind}] property!")] })
+    } else if let Refusal::Invalid(problems) = refusal {
+        let errors = problems.iter();
+        let errors = errors.map(|(name, text)| ((*name).to_owned(), json!([text])));
+        Value::Object(errors.collect())
+    } else if matches!(refusal, Refusal::InvalidToken) {
+        json!({ "generalErrors": ["Invalid token."] })
+    } else {
+        json!({ "generalErrors": [detail] })
     };
     body.insert("statusCode".into(), StatusCode::BAD_REQUEST.as_u16().into());
     body.insert("message".into(), "One or more errors occurred!".into());

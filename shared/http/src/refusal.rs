@@ -3,6 +3,7 @@
 //!
 //! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
 
+mod from;
 mod operating;
 mod overload;
 mod runtime;
@@ -387,23 +388,5 @@ fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         names => names.join(", "),
-    }
-}
-
-impl From<RuntimeError> for Refusal {
-    fn from(error: RuntimeError) -> Self {
-        Self::Runtime(error)
-    }
-}
-
-impl From<Operating> for Refusal {
-    fn from(refusal: Operating) -> Self {
-        Self::Operating(refusal)
-    }
-}
-
-impl From<DefinitionError> for Refusal {
-    fn from(error: DefinitionError) -> Self {
-        Self::NotADefinition(error)
     }
 }

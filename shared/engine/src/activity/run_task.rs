@@ -86,7 +86,7 @@ impl Activity for RunTask {
 mod tests {
     use serde_json::json;
 
-    use super::parse_task_id;
+    use super::{BookmarkId, InstanceId, parse_task_id, task_id};
     use crate::activity::scenario::{Scenario, bound, literal, write};
     use crate::effect::Effect;
 
@@ -106,7 +106,7 @@ mod tests {
     fn the_worker_is_asked_under_an_id_that_leads_back() {
         let scenario = task();
         let bookmark = scenario.waiting_at("t");
-        let id = format!("i1.{}", bookmark.id);
+        let id = format!("i1{}", bookmark.id);
         assert_eq!(
             bookmark.payload,
             json!({ "TaskId": id, "TaskName": "Review" })
@@ -130,9 +130,24 @@ mod tests {
 
     #[test]
     fn an_id_of_somebody_else_leads_nowhere() {
-        for id in ["", "x", "a.b", ".0123456789abcdef", "a.0123456789abcdeg"] {
+        for id in [
+            "",
+            "x",
+            "a.b",
+            ".0123456789abcdef",
+            "0123456789abcdef",
+            "a.0123456789abcdeg",
+        ] {
             assert_eq!(parse_task_id(id), None, "{id}");
         }
-        assert!(parse_task_id("a.b.0123456789abcdef").is_some());
+        let bookmark = BookmarkId::from("0123456789abcdef");
+        for instance in ["a", "a.b", "a."] {
+            let instance = InstanceId::from(instance);
+            let id = task_id(&instance, &bookmark);
+            assert_eq!(parse_task_id(&id), Some((instance, bookmark.clone())));
+        }
+        // The dot of earlier builds.
+        let old = parse_task_id("a.b.0123456789abcdef");
+        assert_eq!(old, Some(("a.b".into(), bookmark)));
     }
 }

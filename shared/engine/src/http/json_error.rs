@@ -113,7 +113,7 @@ impl Reader<'_> {
                         }
                         continue;
                     }
-                    _ => self.scalar()?,
+                    Some(_) | None => self.scalar()?,
                 }
                 is_value_next = false;
                 continue;
@@ -145,7 +145,7 @@ impl Reader<'_> {
                     self.at += 1;
                     open.pop();
                 }
-                _ => {
+                Some(_) | None => {
                     return self
                         .wrong("is invalid after a value. Expected either ',', '}', or ']'.");
                 }
@@ -204,7 +204,7 @@ impl Reader<'_> {
             Some(b'f') => self.literal("false"),
             Some(b'n') => self.literal("null"),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            _ => self.wrong("is an invalid start of a value."),
+            Some(_) | None => self.wrong("is an invalid start of a value."),
         }
     }
 

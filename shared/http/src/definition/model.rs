@@ -63,12 +63,13 @@ pub(super) fn check(model: &Value) -> Result<(), Refusal> {
             return wrong(name);
         }
     }
-    match model.get("root") {
-        Some(Value::Object(root)) if !root.keys().any(|key| key.eq_ignore_ascii_case("type")) => {
-            wrong("root")
-        }
-        _ => Ok(()),
+    let root = model.get("root").and_then(Value::as_object);
+    let has_type =
+        |root: &Map<String, Value>| root.keys().any(|key| key.eq_ignore_ascii_case("type"));
+    if root.is_some_and(|root| !has_type(root)) {
+        return wrong("root");
     }
+    Ok(())
 }
 
 /// Gives a model without a root Elsa's: a sequence with nothing in it.
@@ -194,7 +195,7 @@ fn spell(out: &mut Map<String, Value>) {
             match value.as_str() {
                 Some("true") => *value = "True".into(),
                 Some("false") => *value = "False".into(),
-                _ => {}
+                Some(_) | None => {}
             }
         }
     }

@@ -44,7 +44,10 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
     let roles = app.runtime().roles(app.tenant()).await?;
     let items: Vec<Value> = roles.iter().map(model).collect();
     let count = items.len();
-    Ok(Answer(json!({ "items": items, "totalCount": count })))
+    // Elsa's member is `roles`.
+    Ok(Answer(
+        json!({ "roles": items, "items": items, "totalCount": count }),
+    ))
 }
 
 /// `POST /identity/roles`
@@ -86,9 +89,16 @@ pub(super) async fn impact(
     Path(id): Path<String>,
 ) -> Result<Answer<Value>, Refusal> {
     let holders = app.identity().holders(app.tenant(), &id).await?;
-    Ok(Answer(
-        json!({ "roleId": id, "holders": holders, "canDelete": holders == 0 }),
-    ))
+    Ok(Answer(json!({
+        "roleId": id,
+        "holders": holders,
+        "canDelete": holders == 0,
+        "canRemediate": false,
+        "configurationReferences": [],
+        "editableReferences": [],
+        "warnings": [],
+        "executionMode": "atomic",
+    })))
 }
 
 fn answer(outcome: RoleOutcome, id: &str) -> Result<Answer<Value>, Refusal> {

@@ -28,7 +28,10 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
         .map(|user| json!({ "id": user.name, "name": user.name, "roles": user.roles }))
         .collect();
     let count = items.len();
-    Ok(Answer(json!({ "items": items, "totalCount": count })))
+    // Elsa's member is `users`.
+    Ok(Answer(
+        json!({ "users": items, "items": items, "totalCount": count }),
+    ))
 }
 
 /// `POST /identity/users`. Without a password one is made up, and told this once.

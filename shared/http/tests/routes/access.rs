@@ -278,7 +278,7 @@ async fn two_tenants_with_the_same_ids_never_meet() {
     let cancel = format!("/cancel/workflow-instances/{id}");
     ask(&server, Some(&keys[0]), "POST", &cancel, &json!({}))
         .await
-        .problem(404, "noSuchInstance");
+        .ok(200);
     let delete = format!("/workflow-instances/{id}");
     ask(&server, Some(&keys[0]), "DELETE", &delete, &json!({}))
         .await

@@ -25,7 +25,7 @@ async fn the_audit_log_says_who_did_what_with_what_success() {
     let cancel = "/cancel/workflow-instances/none";
     ask(&server, Some(&all), "POST", cancel, &json!({}))
         .await
-        .problem(404, "noSuchInstance");
+        .ok(200);
     let role = json!({ "id": "r", "permissions": [] });
     ask(&server, Some(&all), "POST", "/identity/roles", &role)
         .await

@@ -28,7 +28,7 @@ async fn definitions_are_published_retracted_exported_and_deleted_many_at_once()
     let zip = server
         .post(&path("export", ""), &json!({ "ids": versions }))
         .await;
-    assert_eq!(zip.header("content-type"), "application/zip");
+    assert_eq!(zip.header("content-type"), "application/octet-stream");
     assert!(zip.body.starts_with(b"PK"));
     let retract = path("retract", "/by-definition-ids");
     let done = server.post(&retract, &all).await.ok(200);

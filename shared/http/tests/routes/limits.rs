@@ -77,7 +77,7 @@ async fn json_of_the_wrong_shape_is_refused_with_what_is_wrong() {
     ] {
         server.post(path, &body).await.problem(400, "wrongShape");
     }
-    let no_root = json!({ "model": { "name": "x" } });
+    let no_root = json!({ "model": { "name": "x", "root": 7 } });
     server
         .post("/workflow-definitions", &no_root)
         .await
@@ -102,7 +102,7 @@ async fn what_is_nowhere_and_what_takes_another_method_are_told_apart() {
 async fn parameters_that_cannot_be_read_are_named() {
     let server = Server::new();
     for path in [
-        "/workflow-definitions?page=-1",
+        "/workflow-definitions?pageSize=-1",
         "/workflow-definitions?versionOptions=Newest",
         "/workflow-instances?hasIncidents=perhaps",
     ] {
