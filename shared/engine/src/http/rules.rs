@@ -304,7 +304,7 @@ mod tests {
             .unwrap();
         assert_eq!(answer.status, 400);
         let body: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert_eq!(body["lineNumber"], json!(2));
+        assert_eq!(body["lineNumber"], json!(1));
         assert_eq!(
             Rules::default().refusal(&arrived("application/json", "")),
             None

@@ -272,23 +272,6 @@ mod tests {
     }
 
     #[test]
-    fn elsa_s_types_take_what_the_engine_reads() {
-        // What the engine reads besides: an older name, and what Elsa keeps in custom properties.
-        for (name, built_in) in built_ins() {
-            let Some(elsa) = catalogue::find(name) else {
-                continue;
-            };
-            let inputs = elsa["inputs"].as_array().unwrap();
-            for input in &built_in.descriptor.inputs {
-                let is_known = inputs
-                    .iter()
-                    .any(|i| i["name"] == property_name(&input.name));
-                assert!(is_known, "{name}: Elsa has no input `{}`", input.name);
-            }
-        }
-    }
-
-    #[test]
     fn names_are_spaced_for_people() {
         assert_eq!(spaced("supportedMethods"), "Supported methods");
         assert_eq!(spaced("url"), "Url");
