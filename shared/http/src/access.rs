@@ -98,6 +98,14 @@ pub const OUTSIDE: &[Rule] = &[
 /// The routes of modules that are not here: who is known is told so.
 static ABSENT: Rule = rule(ALL, "", Known);
 
+/// The paths of those routes, whole.
+pub fn absent() -> impl Iterator<Item = String> {
+    MODULES.iter().flat_map(|(module, _)| {
+        let below = format!("{API}{module}/{{*rest}}");
+        [format!("{API}{module}"), below]
+    })
+}
+
 /// All routes of the API.
 pub const RULES: &[Rule] = &[
     rule(GET, "/package/version", Anybody),
@@ -336,10 +344,7 @@ static BY_PATH: LazyLock<BTreeMap<String, Rules>> = LazyLock::new(|| {
         .iter()
         .chain(DESIGNER)
         .map(|rule| (format!("{API}{}", rule.path), rule));
-    let absent = MODULES.iter().flat_map(|(module, _)| {
-        let below = format!("{API}{module}/{{*rest}}");
-        [(format!("{API}{module}"), &ABSENT), (below, &ABSENT)]
-    });
+    let absent = absent().map(|path| (path, &ABSENT));
     let beside = OUTSIDE.iter().map(|rule| (rule.path.to_owned(), rule));
     let mut by_path: BTreeMap<String, Rules> = BTreeMap::new();
     for (path, rule) in of_api.chain(absent).chain(beside) {

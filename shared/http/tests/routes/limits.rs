@@ -147,7 +147,8 @@ async fn web_pages_of_others_change_nothing() {
         let mut request = Request::builder()
             .method(method)
             .uri("/elsa/api/workflow-definitions")
-            .header("host", host);
+            .header("host", host)
+            .header("content-type", "application/json");
         if let Some(origin) = origin {
             request = request.header("origin", origin);
         }

@@ -86,7 +86,7 @@ async fn bodies_that_are_withheld_hold_no_more_memory_than_there_is_and_not_for_
     for slow in [first, second] {
         slow.problem(408, "bodyTooSlow");
     }
-    let all = "[]".to_owned() + &" ".repeat(256 << 10);
+    let all = "{}".to_owned() + &" ".repeat(256 << 10);
     let answer = server.post_bytes("/workflow-instances", all.into()).await;
     answer.ok(200);
 }

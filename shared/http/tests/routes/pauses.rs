@@ -38,7 +38,8 @@ async fn a_pause_is_told_as_elsa_tells_it_and_stays_as_it_began() {
         .ok(200);
     assert_eq!(again["state"], begun);
     let status = server.get(&format!("{RUNTIME}/status")).await.ok(200);
-    assert_eq!((&status["state"], &status["sources"]), (&begun, &json!([])));
+    assert_eq!(status["state"], begun);
+    assert_eq!(status["sources"][0]["state"], "Paused");
     for _ in 0..2 {
         let state = resume(&server).await;
         assert_eq!(
