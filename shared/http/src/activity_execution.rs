@@ -239,10 +239,8 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         let scheduler = chain(execution, all).next();
         put("activityState", execution.activity_state.clone());
         put("payload", json!({ "Outcomes": execution.outcomes }));
-        let outputs = match &execution.outputs {
-            Value::Null => json!({}),
-            outputs => outputs.clone(),
-        };
+        let outputs = Some(&execution.outputs).filter(|outputs| !outputs.is_null());
+        let outputs = outputs.cloned().unwrap_or_else(|| json!({}));
         put("outputs", outputs);
         put("tenantId", "".into());
         put("properties", json!({ "_type": "ObjectMap" }));

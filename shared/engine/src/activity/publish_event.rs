@@ -39,10 +39,10 @@ impl Activity for PublishEvent {
         }
         let correlation_id = cx.text("correlationId")?.filter(|id| !id.is_empty());
         // Elsa gives an event that comes with nothing an empty object.
-        let payload = match cx.input("payload")? {
-            Value::Null => Value::Object(Map::new()),
-            payload => payload,
-        };
+        let mut payload = cx.input("payload")?;
+        if payload.is_null() {
+            payload = Value::Object(Map::new());
+        }
         let mut instance = None;
         if cx.flag("isLocalEvent")? {
             let input = Map::from_iter([(PAYLOAD.to_owned(), payload.clone())]);

@@ -186,7 +186,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         start.input = request.input();
         start.has_http_request = true;
         let limit = Rules::of(&Waiting::payload(&trigger.trigger.payload)).timeout_ms();
-        let work = app.runtime().start(app.tenant(), start);
+        let work = Box::pin(app.runtime().start(app.tenant(), start));
         return match within(app, limit, work).await {
             Some(outcome) => started(app, trigger.definition_id, outcome?, request),
             None => Ok(Ran::Answered(answer::too_late())),
@@ -208,7 +208,7 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     resume.stamp = Some(bookmark.stamp);
     resume.has_http_request = true;
     let limit = Rules::of(&Waiting::payload(&bookmark.found_by.payload)).timeout_ms();
-    let work = app.runtime().resume(app.tenant(), resume);
+    let work = Box::pin(app.runtime().resume(app.tenant(), resume));
     let Some(outcome) = within(app, limit, work).await else {
         return Ok(Ran::Answered(answer::too_late()));
     };

@@ -37,7 +37,7 @@ struct HttpEndpoint {
 }
 
 pub(crate) fn built_in() -> BuiltIn {
-    let mut descriptor = Descriptor::new(
+    let descriptor = Descriptor::new(
         HTTP_ENDPOINT,
         "HTTP",
         "Starts a workflow when a request comes, or waits for one.",
@@ -92,14 +92,8 @@ pub(crate) fn built_in() -> BuiltIn {
         "Values of the query.",
     )
     .output("headers", "ObjectDictionary", "The request's headers.");
-    for (property, outcome) in EXPOSABLE {
-        let description = format!("Whether there is an outcome `{outcome}`.");
-        descriptor = descriptor
-            .plain(property, "Boolean", &description)
-            .with_plain(|p| p.default = false.into());
-    }
     BuiltIn {
-        descriptor,
+        descriptor: exposing(descriptor),
         build: |_, fields| {
             let is_exposed = |(property, _): &(&str, &str)| fields.flag(property).unwrap_or(false);
             let exposed = EXPOSABLE.into_iter().filter(is_exposed);
@@ -108,6 +102,17 @@ pub(crate) fn built_in() -> BuiltIn {
             })
         },
     }
+}
+
+/// With the properties that expose an outcome.
+fn exposing(mut descriptor: Descriptor) -> Descriptor {
+    for (property, outcome) in EXPOSABLE {
+        let description = format!("Whether there is an outcome `{outcome}`.");
+        descriptor = descriptor
+            .plain(property, "Boolean", &description)
+            .with_plain(|p| p.default = false.into());
+    }
+    descriptor
 }
 
 impl HttpEndpoint {
