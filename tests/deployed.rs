@@ -57,7 +57,7 @@ fn publish(client: &mut Client, model: &Workflow) -> Result<()> {
 /// Starts an instance; answers its id.
 fn start(client: &mut Client, definition: &str) -> Result<String> {
     let body = json!({ "definitionId": definition });
-    let started = post(client, "/elsa/api/workflow-instances", &body)?;
+    let started = post(client, "/elsa/api/workflow-starts", &body)?;
     Ok(started["id"].as_str().unwrap_or_default().to_owned())
 }
 

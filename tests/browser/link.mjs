@@ -8,7 +8,7 @@ await publish("approval", [
   { type: "Elsa.Event", id: "go", name: "Approval", eventName: literal("String", "Approve") },
   { type: "Elsa.WriteLine", id: "done", text: literal("String", "approved") },
 ]);
-const started = await api("POST", "/workflow-instances", { definitionId: "approval", correlationId: "a chair" });
+const started = await api("POST", "/workflow-starts", { definitionId: "approval", correlationId: "a chair" });
 const { id } = started;
 const bookmark = started.bookmarks[0].id;
 const { url } = await api("POST", `/workflow-instances/${id}/bookmarks/${bookmark}/links`, { title: "May we buy a chair?", outcomes: ["Yes", "No"] });

@@ -26,7 +26,7 @@ await page.getByText("by admin: moving house").waitFor();
 await shoot(page, "paused");
 assert.equal(await isPaused(), true);
 assert.equal(await page.getByRole("button", { name: "Check now" }).isEnabled(), false);
-const refused = await api("POST", "/workflow-instances", { definitionId: "late" }).catch((error) => error.message);
+const refused = await api("POST", "/workflow-starts", { definitionId: "late" }).catch((error) => error.message);
 assert.match(String(refused), /503.*paused since/);
 
 await page.keyboard.press("1");

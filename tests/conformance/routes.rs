@@ -123,7 +123,7 @@ pub(crate) fn of_three_that_wait_at_one_path_the_one_that_is_named_goes_on() {
         server.publish(it.json()).await;
         for n in ["1", "2", "3"] {
             let start = json!({ "definitionId": "w", "id": format!("i{n}"), "correlationId": format!("c{n}") });
-            let started = server.api("POST", "/workflow-instances", &start).await;
+            let started = server.api("POST", "/workflow-starts", &start).await;
             assert_eq!(started.json()["subStatus"], "Suspended");
         }
         let states = || async {

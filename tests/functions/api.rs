@@ -151,7 +151,7 @@ async fn what_is_no_request_is_an_error_and_the_next_one_is_served() -> Result<(
     let wrong: Value = stage
         .ask(
             "POST",
-            "/elsa/api/workflow-instances",
+            "/elsa/api/workflow-starts",
             Some(&json!({ "definitionId": 7 })),
         )
         .body;

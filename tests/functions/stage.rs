@@ -85,7 +85,7 @@ impl Stage {
     /// Starts an instance; answers its id.
     pub(super) fn start(&self, definition: &str) -> String {
         let body = json!({ "definitionId": definition });
-        let answer = self.ask("POST", "/elsa/api/workflow-instances", Some(&body));
+        let answer = self.ask("POST", "/elsa/api/workflow-starts", Some(&body));
         assert!([201, 202].contains(&answer.status), "{:#}", answer.body);
         answer.body["id"].as_str().unwrap().to_owned()
     }

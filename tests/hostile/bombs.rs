@@ -118,7 +118,7 @@ fn bombs_and_withheld_bodies_take_no_more_than_their_budget() {
     for (path, key, body) in [
         ("/elsa/api/identity/login", "", &bomb),
         ("/elsa/api/workflow-definitions", key.as_str(), &bomb),
-        ("/elsa/api/workflow-instances", key.as_str(), &input),
+        ("/elsa/api/workflow-starts", key.as_str(), &input),
     ] {
         let (status, _) =
             exchange(server.port, &request("POST", path, key, body.as_bytes())).unwrap();

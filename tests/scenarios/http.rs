@@ -158,7 +158,7 @@ fn an_endpoint_in_the_middle_waits_for_its_request() {
     let confirm = request("POST", "/confirm/7").matching("/confirm/{id}", json!({ "id": "7" }));
     let thanks = finished()
         .lines(&["7"])
-        .response(200, "text/plain; charset=utf-8", "thanks");
+        .response(200, "text/plain", "thanks");
     it.request(&confirm).unwrap().is(thanks);
     assert!(
         it.request(&confirm).is_none(),

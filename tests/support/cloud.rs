@@ -201,7 +201,7 @@ impl Cloud {
     /// The API refuses.
     pub fn start(&self, definition: &str, input: &Value) -> Result<String> {
         let body = json!({ "definitionId": definition, "input": input });
-        let answer = self.ask("POST", "/elsa/api/workflow-instances", Some(&body))?;
+        let answer = self.ask("POST", "/elsa/api/workflow-starts", Some(&body))?;
         ensure!(answer.is_success(), "{}", said(&answer));
         let id = answer.json()["id"].as_str().map(str::to_owned);
         id.with_context(|| format!("no id in {}", said(&answer)))

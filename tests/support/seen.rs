@@ -158,5 +158,6 @@ fn entry_text(entry: &Entry, graph: &Graph) -> String {
         Event::Retrying => format!("{id}@"),
         Event::WorkflowCancelled => "cancelled".into(),
         Event::Altered => "altered".into(),
+        Event::Error => format!("{id}*"),
     }
 }

@@ -130,7 +130,7 @@ fn warm(variables: &[(&str, &str)]) {
     assert_eq!(published.unwrap()["statusCode"], 200);
     let start = request(
         "POST",
-        "/elsa/api/workflow-instances",
+        "/elsa/api/workflow-starts",
         &json!({ "definitionId": "flow" }),
     );
     let mut messages = Vec::new();

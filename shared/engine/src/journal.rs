@@ -33,6 +33,8 @@ pub enum Event {
     WorkflowCancelled,
     /// The instance was altered by an operator.
     Altered,
+    /// A call failed for good, and the workflow deals with it.
+    Error,
 }
 
 impl Event {
@@ -50,6 +52,7 @@ impl Event {
             Self::Retrying => "Retrying",
             Self::WorkflowCancelled => "Workflow cancelled",
             Self::Altered => "Altered",
+            Self::Error => "Error",
         }
     }
 }

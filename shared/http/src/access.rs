@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use axum::http::Method;
 
+use crate::absent::MODULES;
 use crate::router::API;
 
 pub use designer::DESIGNER;
@@ -94,6 +95,17 @@ pub const OUTSIDE: &[Rule] = &[
     rule(ALL, "/workflows/{*path}", Anybody),
 ];
 
+/// The routes of modules that are not here: who is known is told so.
+static ABSENT: Rule = rule(ALL, "", Known);
+
+/// The paths of those routes, whole.
+pub fn absent() -> impl Iterator<Item = String> {
+    MODULES.iter().flat_map(|(module, _)| {
+        let below = format!("{API}{module}/{{*rest}}");
+        [format!("{API}{module}"), below]
+    })
+}
+
 /// All routes of the API.
 pub const RULES: &[Rule] = &[
     rule(GET, "/package/version", Anybody),
@@ -163,14 +175,30 @@ pub const RULES: &[Rule] = &[
     ),
     rule(GET_POST, "/workflow-definitions/{id}/execute", Any(EXECUTE)),
     rule(POST, "/workflow-definitions/{id}/dispatch", Any(EXECUTE)),
-    // Instances.
-    rule(GET, "/workflow-instances", Any(READ_INSTANCES)),
-    // A list or a start: the handler asks for the one that it is.
     rule(
         POST,
-        "/workflow-instances",
-        Any(&["read:workflow-instances", "exec:workflow-definitions"]),
+        "/actions/workflow-definitions/refresh",
+        Any(&["actions:workflow-definitions:refresh"]),
     ),
+    rule(
+        POST,
+        "/actions/workflow-definitions/reload",
+        Any(&["actions:workflow-definitions:reload"]),
+    ),
+    rule(
+        GET,
+        "/resilience/strategies",
+        Any(&["read:resilience", "read:resilience:strategies"]),
+    ),
+    rule(
+        GET,
+        "/resilience/retries/{id}",
+        Any(&["read:resilience", "read:resilience:retries"]),
+    ),
+    // Instances.
+    rule(GET, "/workflow-instances", Any(READ_INSTANCES)),
+    rule(POST, "/workflow-instances", Any(READ_INSTANCES)),
+    rule(POST, "/workflow-starts", Any(EXECUTE)),
     rule(GET, "/workflow-instances/{id}", Any(READ_INSTANCES)),
     rule(
         DELETE,
@@ -229,7 +257,7 @@ pub const RULES: &[Rule] = &[
         Any(&["cancel:workflow-instances"]),
     )
     .audit("cancel"),
-    rule(POST, "/alterations/workflows/retry", ALTER).audit("alter"),
+    rule(GET_POST, "/alterations/workflows/retry", ALTER).audit("alter"),
     rule(POST, "/alterations/run", ALTER).audit("alter"),
     rule(POST, "/alterations/dry-run", ALTER),
     rule(POST, "/alterations/submit", ALTER).audit("alter"),
@@ -316,9 +344,10 @@ static BY_PATH: LazyLock<BTreeMap<String, Rules>> = LazyLock::new(|| {
         .iter()
         .chain(DESIGNER)
         .map(|rule| (format!("{API}{}", rule.path), rule));
+    let absent = absent().map(|path| (path, &ABSENT));
     let beside = OUTSIDE.iter().map(|rule| (rule.path.to_owned(), rule));
     let mut by_path: BTreeMap<String, Rules> = BTreeMap::new();
-    for (path, rule) in of_api.chain(beside) {
+    for (path, rule) in of_api.chain(absent).chain(beside) {
         let rules = by_path.entry(path).or_default();
         rules.extend(rule.methods.iter().map(|method| (*method, rule)));
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json as Body;
+use crate::body::ElsaJson;
 use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
@@ -46,9 +46,12 @@ async fn count(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal
     Ok(Json(json!({ "count": count })))
 }
 
-/// An execution's id in the API names its instance too, so that it can be found.
+/// The length of an execution's own id: a number of 64 bits in hexadecimal digits.
+pub(crate) const EXECUTION_ID_BYTES: usize = 16;
+
+/// An execution's id in the API begins with its instance's, so that it can be found.
 fn public_id(instance: &str, id: &str) -> String {
-    format!("{instance}.{id}")
+    format!("{instance}{id}")
 }
 
 /// One execution, with all others of its instance.
@@ -61,7 +64,10 @@ struct One {
 impl One {
     async fn find(app: &App, id: &str) -> Result<Self, Refusal> {
         let missing = || Operating::NoSuchActivityExecution { id: id.to_owned() };
-        let (instance, own) = id.rsplit_once('.').ok_or_else(missing)?;
+        let place = id.len().checked_sub(EXECUTION_ID_BYTES);
+        let (instance, own) = place
+            .and_then(|place| id.split_at_checked(place))
+            .ok_or_else(missing)?;
         let found = app
             .runtime()
             .query()
@@ -130,7 +136,7 @@ struct ReportRequest {
 /// How often each activity has run, for the badges on a canvas. Those that never ran are left out.
 async fn report(
     Scoped(app): Scoped,
-    Body(request): Body<ReportRequest>,
+    ElsaJson(request): ElsaJson<ReportRequest>,
 ) -> Result<Json<Value>, Refusal> {
     let id = request.workflow_instance_id;
     let found = app
@@ -189,8 +195,8 @@ async fn all(app: &App, query: &Query) -> Result<(String, Vec<ActivityExecution>
         .query()
         .activity_executions(app.tenant(), &id)
         .await?;
-    let found = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
-    Ok((id, found))
+    // Elsa lists none where there is no instance.
+    Ok((id, found.unwrap_or_default()))
 }
 
 fn matches(execution: &ActivityExecution, query: &Query) -> bool {
@@ -233,7 +239,7 @@ fn summary(instance: &str, execution: &ActivityExecution) -> Value {
         "activityName": execution.activity_name,
         "startedAt": execution.started_at.to_string(),
         "hasBookmarks": execution.has_bookmarks,
-        "metadata": {},
+        "metadata": { "_type": "ObjectMap" },
         "status": execution.status.as_str(),
         "aggregateFaultCount": execution.aggregate_fault_count,
         "completedAt": execution.completed_at.map(|t| t.to_string()),
@@ -247,8 +253,11 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         let scheduler = chain(execution, all).next();
         put("activityState", execution.activity_state.clone());
         put("payload", json!({ "Outcomes": execution.outcomes }));
-        put("outputs", execution.outputs.clone());
-        put("properties", json!({}));
+        let outputs = Some(&execution.outputs).filter(|outputs| !outputs.is_null());
+        let outputs = outputs.cloned().unwrap_or_else(|| json!({}));
+        put("outputs", outputs);
+        put("tenantId", "".into());
+        put("properties", json!({ "_type": "ObjectMap" }));
         put("exception", execution.exception.clone());
         put(
             "schedulingActivityExecutionId",

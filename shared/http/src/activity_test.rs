@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::definition;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -42,7 +42,10 @@ struct ActivityHandle {
 }
 
 /// `POST /tests/activities`. A definition or an activity that there is not is a 400, as in Elsa.
-async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<Value>, Refusal> {
+async fn test(
+    Scoped(app): Scoped,
+    ElsaJson(request): ElsaJson<Test>,
+) -> Result<Answer<Value>, Refusal> {
     let workflow = request.workflow_definition_handle;
     let handle = match (workflow.definition_version_id, workflow.definition_id) {
         (Some(id), _) => DefinitionHandle::version(id),
@@ -54,7 +57,7 @@ async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<V
     };
     let runtime = app.runtime();
     let found = runtime.query().definition(app.tenant(), &handle).await?;
-    let unknown = || Refusal::bad_parameter("workflowDefinitionHandle", "one that there is not");
+    let unknown = || Refusal::invalid("generalErrors", "Workflow definition not found.");
     let definition = found.ok_or_else(unknown)?.definition;
     let wanted = request.activity_handle;
     let places = runtime.graphs().places(app.tenant(), &definition).await?;
@@ -81,7 +84,7 @@ async fn test(Scoped(app): Scoped, Json(request): Json<Test>) -> Result<Answer<V
     };
     Ok(Answer(json!({
         "activityState": own.activity_state,
-        "outputs": own.outputs,
+        "outputs": if own.outputs.is_null() { json!({}) } else { own.outputs },
         "payload": { "Outcomes": own.outcomes },
         "exception": own.exception,
         "status": own.status.as_str(),

@@ -72,6 +72,13 @@ fn of_the_deployment(app: &App) -> Result<(), Refusal> {
     }
 }
 
+/// What brings work in, under Elsa's names.
+const SOURCES: [&str; 3] = [
+    "scheduling.trigger",
+    "internal.bookmark-queue-worker",
+    "http.trigger",
+];
+
 /// The state as Elsa spells it.
 fn told(app: &App, pause: Option<&Pause>) -> Answer<Value> {
     let is_draining = app.is_draining();
@@ -81,14 +88,20 @@ fn told(app: &App, pause: Option<&Pause>) -> Answer<Value> {
         (Some(_), false) => "AdministrativePause",
         (Some(_), true) => "AdministrativePause, Drain",
     };
+    let state = match reason {
+        "None" => "Running",
+        _ => "Paused",
+    };
     Answer(json!({
         "state": {
+            "generationId": "",
             "reason": reason,
             "isAcceptingNewWork": !is_draining && pause.is_none(),
             "pausedAt": pause.map(|pause| Timestamp(pause.since_ms).to_string()),
             "pauseReasonText": pause.and_then(|pause| pause.reason.as_ref()),
             "pauseRequestedBy": pause.map(|pause| &pause.by),
         },
-        "sources": [],
+        "activeExecutionCycleCount": 0,
+        "sources": SOURCES.map(|name| json!({ "name": name, "state": state })),
     }))
 }

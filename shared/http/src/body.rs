@@ -5,10 +5,13 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use dormouse_engine::http::JsonError;
 use futures_util::future::{Either, select};
 use http_body_util::BodyExt;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserializer, forward_to_deserialize_any};
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::memory::Ledger;
@@ -78,7 +81,7 @@ async fn read(request: Request, app: &App, ledger: &Ledger) -> Result<Bytes, Ref
     Ok(whole.into())
 }
 
-/// A JSON body. An empty one counts as `{}`, as in Elsa; the content type is not asked for.
+/// A JSON body of a route of our own. An empty one counts as `{}`; the content type is not asked for.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
@@ -88,6 +91,151 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let Body(bytes) = Body::from_request(request, app).await?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// A JSON body of one of Elsa's routes: it must say that it is JSON, and there must be one. `null` counts as `{}`, and
+/// members are read in any case.
+#[derive(Debug)]
+pub(crate) struct ElsaJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for ElsaJson<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+        if !is_json(&request) {
+            return Err(Refusal::NotJsonType);
+        }
+        let Body(bytes) = Body::from_request(request, app).await?;
+        whole(&bytes).map(Self)
+    }
+}
+
+/// The bytes of a JSON body of one of Elsa's routes, which reads them itself.
+#[derive(Debug)]
+pub(crate) struct ElsaBody(pub(crate) Bytes);
+
+impl FromRequest<App> for ElsaBody {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+        if !is_json(&request) {
+            return Err(Refusal::NotJsonType);
+        }
+        let Body(bytes) = Body::from_request(request, app).await?;
+        match serde_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
+            Ok(_) => Ok(Self(bytes)),
+            Err(error) => Err(broken(&bytes, &error)),
+        }
+    }
+}
+
+/// The same of a route that also answers GET: what does not say that it is JSON counts as `{}`.
+#[derive(Debug)]
+pub(crate) struct ElsaJsonOrNone<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for ElsaJsonOrNone<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+        if !is_json(&request) {
+            return whole(b"{}").map(Self);
+        }
+        let Body(bytes) = Body::from_request(request, app).await?;
+        whole(&bytes).map(Self)
+    }
+}
+
+/// The same where also an empty body counts as `{}`.
+#[derive(Debug)]
+pub(crate) struct ElsaJsonOrEmpty<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for ElsaJsonOrEmpty<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+        if !is_json(&request) {
+            return whole(b"{}").map(Self);
+        }
+        let Body(bytes) = Body::from_request(request, app).await?;
+        let is_empty = bytes.trim_ascii().is_empty();
+        whole(if is_empty { b"{}" } else { &bytes }).map(Self)
+    }
+}
+
+fn is_json(request: &Request) -> bool {
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let bare = kind.split(';').next().unwrap_or_default().trim();
+    bare.eq_ignore_ascii_case("application/json")
+}
+
+/// Reads one of Elsa's requests.
+fn whole<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| broken(bytes, &error))?;
+    let value = if value.is_null() { json!({}) } else { value };
+    if !value.is_object() {
+        let reason = "it is no object".to_owned();
+        return Err(Refusal::WrongShape { reason });
+    }
+    T::deserialize(AnyCase(value)).map_err(|error| refused(&error))
+}
+
+fn broken(bytes: &[u8], error: &serde_json::Error) -> Refusal {
+    match (JsonError::find(bytes), refused(error)) {
+        (Some(found), Refusal::NotJson { .. }) => Refusal::NotJson {
+            reason: found.sentence(),
+        },
+        (_, refusal) => refusal,
+    }
+}
+
+/// JSON whose members have their names in any case.
+struct AnyCase(Value);
+
+impl<'de> Deserializer<'de> for AnyCase {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.0.deserialize_option(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        mut self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        if let Value::Object(members) = &mut self.0 {
+            let named = std::mem::take(members).into_iter().map(|(name, value)| {
+                let field = fields.iter().find(|f| f.eq_ignore_ascii_case(&name));
+                (field.map_or(name, |f| (*f).to_owned()), value)
+            });
+            *members = named.collect();
+        }
+        self.0.deserialize_struct(name, fields, visitor)
+    }
+
+    /// A struct with flattened members asks for a map: its names are made camelCase.
+    fn deserialize_map<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Self::Error> {
+        if let Value::Object(members) = &mut self.0 {
+            let named = std::mem::take(members).into_iter().map(|(name, value)| {
+                let mut chars = name.chars();
+                let first = chars.next().map(|c| c.to_ascii_lowercase());
+                (first.into_iter().chain(chars).collect(), value)
+            });
+            *members = named.collect();
+        }
+        self.0.deserialize_map(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct enum identifier ignored_any
     }
 }
 
@@ -120,6 +268,23 @@ fn refused(error: &serde_json::Error) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(serde::Deserialize, Debug, PartialEq, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Sample {
+        page_size: Option<u32>,
+        name: String,
+    }
+
+    #[test]
+    fn members_are_read_in_any_case_and_null_is_an_empty_object() {
+        let read = |text: &str| whole::<Sample>(text.as_bytes()).unwrap();
+        let sample = read("{\"PageSize\": 2, \"NAME\": \"a\", \"other\": 1}");
+        assert_eq!((sample.page_size, sample.name.as_str()), (Some(2), "a"));
+        assert_eq!(read("null"), Sample::default());
+        assert!(whole::<Sample>(b"").is_err());
+        assert!(whole::<Sample>(b"[1]").is_err());
+    }
 
     #[test]
     fn what_is_wrong_with_a_body_is_told_apart() {

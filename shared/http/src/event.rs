@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::client_address::ClientAddress;
 use crate::instance::start::idempotency_key;
 use crate::link;
@@ -62,7 +62,7 @@ async fn trigger(
     Scoped(app): Scoped,
     Path(name): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<Trigger>,
+    ElsaJson(request): ElsaJson<Trigger>,
 ) -> Result<Answer<Value>, Refusal> {
     let event = EventRequest {
         name,

@@ -4,6 +4,7 @@
 //! A route reads its request, calls one use case of the runtime and writes the answer as Elsa spells it. Whatever
 //! is refused is refused by [`Refusal`], whose status, code and sentence are chosen in one file.
 
+mod absent;
 pub mod access;
 mod activity_execution;
 mod activity_test;

@@ -21,6 +21,26 @@ fn problems_body(problems: &[Problem], body: &mut Map<String, Value>) {
     body.insert("problems".into(), json!(problems));
 }
 
+/// The members of Elsa's own errors, beside ours.
+fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
+    let errors = if let Refusal::NotJson { reason } | Refusal::WrongShape { reason } = refusal {
+        json!({ "serializerErrors": [reason] })
+    } else if let Refusal::BadParameter { name, value, kind } = refusal {
+        json!({ *name: [format!("Value [{value}] is not valid for a [{kind}] property!")] })
+    } else if let Refusal::Invalid(problems) = refusal {
+        let errors = problems.iter();
+        let errors = errors.map(|(name, text)| ((*name).to_owned(), json!([text])));
+        Value::Object(errors.collect())
+    } else if matches!(refusal, Refusal::InvalidToken) {
+        json!({ "generalErrors": ["Invalid token."] })
+    } else {
+        json!({ "generalErrors": [detail] })
+    };
+    body.insert("statusCode".into(), StatusCode::BAD_REQUEST.as_u16().into());
+    body.insert("message".into(), "One or more errors occurred!".into());
+    body.insert("errors".into(), errors);
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let Facts {
@@ -37,6 +57,9 @@ impl IntoResponse for Refusal {
         body.insert("title".into(), title.into());
         body.insert("status".into(), status.as_u16().into());
         body.insert("code".into(), code.into());
+        if status == StatusCode::BAD_REQUEST {
+            elsas_body(&self, &detail, &mut body);
+        }
         body.insert("detail".into(), detail.into());
         if let Self::InvalidDefinition(problems) = &self {
             problems_body(problems, &mut body);

@@ -47,12 +47,14 @@ impl Query {
         text.to_lowercase()
             .parse()
             .map(Some)
-            .map_err(|_| Refusal::bad_parameter(name, text))
-    }
-
-    /// All parameters.
-    pub(crate) fn pairs(&self) -> &[(String, String)] {
-        &self.0
+            .map_err(|_| Refusal::BadParameter {
+                name,
+                value: text.to_owned(),
+                kind: match std::any::type_name::<T>() {
+                    "bool" => "Boolean",
+                    _ => "Int32",
+                },
+            })
     }
 }
 

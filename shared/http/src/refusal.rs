@@ -3,6 +3,7 @@
 //!
 //! Codes are stable; sentences say what to do. Causes go to the log. How the answer is written is `problem.rs`'s business.
 
+mod from;
 mod operating;
 mod overload;
 mod runtime;
@@ -36,6 +37,9 @@ pub enum Refusal {
     NotJson {
         reason: String,
     },
+    NotJsonType,
+    /// What is wrong with members of a request, in Elsa's words.
+    Invalid(Vec<(&'static str, String)>),
     JsonTooDeep {
         limit: usize,
     },
@@ -45,6 +49,8 @@ pub enum Refusal {
     BadParameter {
         name: &'static str,
         value: String,
+        /// What it should be: .NET's name of the type.
+        kind: &'static str,
     },
     NotADefinition(DefinitionError),
     InvalidDefinition(Vec<Problem>),
@@ -91,10 +97,6 @@ pub enum Refusal {
     NoWorkflowListens {
         path: String,
     },
-    SeveralWorkflowsListen {
-        path: String,
-        workflows: Vec<String>,
-    },
     NoSuchLink,
     InvalidToken,
     WebhookNotTaken,
@@ -135,10 +137,16 @@ pub(crate) struct Facts {
 }
 
 impl Refusal {
+    /// A request that is refused as a whole, in Elsa's words.
+    pub(crate) fn invalid(member: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![(member, message.into())])
+    }
+
     pub(crate) fn bad_parameter(name: &'static str, value: &str) -> Self {
         Self::BadParameter {
             name,
             value: value.to_owned(),
+            kind: "String",
         }
     }
 
@@ -177,6 +185,16 @@ impl Refusal {
                 "notJson",
                 format!("the body is not JSON: {reason}"),
             ),
+            Self::NotJsonType => (
+                S::UNSUPPORTED_MEDIA_TYPE,
+                "notJsonType",
+                "send the body as JSON, with the header `Content-Type: application/json`".to_owned(),
+            ),
+            Self::Invalid(problems) => (
+                S::BAD_REQUEST,
+                "invalidRequest",
+                problems.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" "),
+            ),
             Self::JsonTooDeep { limit } => (
                 S::BAD_REQUEST,
                 "jsonTooDeep",
@@ -187,7 +205,7 @@ impl Refusal {
                 "wrongShape",
                 format!("the JSON is not what is expected here: {reason}"),
             ),
-            Self::BadParameter { name, value } => (
+            Self::BadParameter { name, value, .. } => (
                 S::BAD_REQUEST,
                 "badParameter",
                 format!("the parameter `{name}` cannot be `{value}`; see Elsa's API for what it takes"),
@@ -266,11 +284,6 @@ impl Refusal {
                 S::NOT_FOUND,
                 "noWorkflowListens",
                 format!("no workflow listens for this method at `{path}`; publish one with an HttpEndpoint activity for it"),
-            ),
-            Self::SeveralWorkflowsListen { path, workflows } => (
-                S::INTERNAL_SERVER_ERROR,
-                "severalWorkflowsListen",
-                format!("more than one workflow listens at `{path}`: {}; give each its own path, or name an instance", list(workflows)),
             ),
             Self::NoSuchLink => (
                 S::NOT_FOUND,
@@ -375,23 +388,5 @@ fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         names => names.join(", "),
-    }
-}
-
-impl From<RuntimeError> for Refusal {
-    fn from(error: RuntimeError) -> Self {
-        Self::Runtime(error)
-    }
-}
-
-impl From<Operating> for Refusal {
-    fn from(refusal: Operating) -> Self {
-        Self::Operating(refusal)
-    }
-}
-
-impl From<DefinitionError> for Refusal {
-    fn from(error: DefinitionError) -> Self {
-        Self::NotADefinition(error)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    activity_execution, activity_test, administration, alteration, bookmark, dead_letter,
+    absent, activity_execution, activity_test, administration, alteration, bookmark, dead_letter,
     definition, descriptor, event, gate, headers, health, heavy, identity, instance, link, memory,
     metrics, openapi, origin, script, task, webhook, workflow,
 };
@@ -38,6 +38,7 @@ pub fn router(app: App) -> Router {
         .merge(link::routes())
         .merge(identity::routes())
         .merge(webhook::routes())
+        .merge(absent::routes())
         .route_layer(middleware::from_fn_with_state(app.clone(), heavy::run))
         .route_layer(middleware::from_fn(origin::own_pages_only))
         .layer(middleware::map_response(headers::keep_private));

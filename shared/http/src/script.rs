@@ -53,7 +53,13 @@ async fn types(Scoped(app): Scoped, Path(id): Path<String>) -> Result<Response, 
         .query()
         .definition(app.tenant(), &handle)
         .await?;
-    let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
+    let missing = || {
+        Refusal::invalid(
+            "generalErrors",
+            format!("Workflow definition {id} not found"),
+        )
+    };
+    let view = view.ok_or_else(missing)?;
     let kind = [(header::CONTENT_TYPE, "application/x-typescript")];
     Ok((kind, declarations(&view.definition)).into_response())
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::instance;
 use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
@@ -31,7 +31,7 @@ struct Completion {
 async fn complete(
     Scoped(app): Scoped,
     Path(id): Path<String>,
-    Json(request): Json<Completion>,
+    ElsaJson(request): ElsaJson<Completion>,
 ) -> Result<Response, Refusal> {
     let outcome = app
         .runtime()

@@ -152,7 +152,7 @@ impl Function {
     /// [`RuntimeError`]: the table did not answer.
     pub(crate) async fn allow_links(&self) -> Result<(), RuntimeError> {
         if let Some(url) = &self.public_url {
-            let allow = || self.unbounded.links().allow_event_links(url);
+            let allow = || self.unbounded.links().allow_event_links(url, false);
             self.links_allowed.get_or_try_init(allow).await?;
         }
         Ok(())

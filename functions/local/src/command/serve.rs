@@ -258,7 +258,10 @@ async fn allow_event_links(
     let own = own.map(|address| format!("{scheme}://{address}"));
     if let Some(url) = args.public_url.clone().or(own) {
         for node in host.nodes() {
-            let allowed = node.links().allow_event_links(&url).await;
+            let allowed = node
+                .links()
+                .allow_event_links(&url, args.elsa_resume_links)
+                .await;
             allowed.map_err(|e| Failure::runtime(&e))?;
         }
     }

@@ -72,7 +72,7 @@ pub(crate) async fn start(
         "triggerActivityId": args.trigger,
     });
     let key = args.key.as_deref();
-    let answer = client.post_once("/workflow-instances", &body, key).await?;
+    let answer = client.post_once("/workflow-starts", &body, key).await?;
     let id = text(&answer, "workflowInstanceId");
     if answer.get("isRepeated").is_some_and(|v| v == true) {
         screen.line(format!("Was started before: {}", screen.bold(id)));

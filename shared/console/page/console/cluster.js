@@ -23,7 +23,7 @@ async function withWorkflow(activities, check) {
   const publish = (activities) => api("POST", "/workflow-definitions", { model: { definitionId: id, name: id, isSystem: true, root: { type: "Elsa.Sequence", id: "all", activities } }, publish: true });
   await publish(activities);
   try {
-    return await check({ id, publish, start: () => api("POST", "/workflow-instances", { definitionId: id }) });
+    return await check({ id, publish, start: () => api("POST", "/workflow-starts", { definitionId: id }) });
   } finally {
     await attempt(api("POST", "/bulk-actions/delete/workflow-instances", { workflowDefinitionId: id }));
     await attempt(api("DELETE", `/workflow-definitions/${id}`));

@@ -53,6 +53,7 @@ pub fn descriptor(definition: &Definition) -> Descriptor {
             data_type: argument.data_type.clone(),
             type_name: type_of(json),
             description: json.text("description").unwrap_or_default(),
+            is_opaque: false,
         })
         .collect();
     descriptor

@@ -54,6 +54,8 @@ pub struct OutputDescriptor {
     pub type_name: String,
     /// What it means.
     pub description: String,
+    /// Whether it is never shown: a file, a request, an answer.
+    pub is_opaque: bool,
 }
 
 /// An activity type.
@@ -203,7 +205,17 @@ impl Descriptor {
             data_type: DataType::parse(type_name).unwrap_or(DataType::Object),
             type_name: type_name.into(),
             description: description.into(),
+            is_opaque: false,
         });
+        self
+    }
+
+    /// With the last output never shown: a file, a request, an answer.
+    #[must_use]
+    pub fn opaque(mut self) -> Self {
+        if let Some(last) = self.outputs.last_mut() {
+            last.is_opaque = true;
+        }
         self
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn built_in() -> BuiltIn {
                 "The headers of the answer.",
             )
             .output("result", "Object", "The answer, without its body.")
+            .opaque()
             .outcomes(&[
                 "200",
                 "Unmatched status code",

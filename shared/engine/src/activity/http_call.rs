@@ -8,7 +8,7 @@ use super::Descriptor;
 use super::write_http_response::headers;
 use crate::call::{Answer, HttpRequest, Request};
 use crate::definition::data_type::DataType;
-use crate::http::{File, Outgoing, content, text};
+use crate::http::{File, Outgoing, content, header_name, text};
 use crate::instance::{Bookmark, Memory, Retry, Wait};
 use crate::journal::Event;
 use crate::resilience::Resilience;
@@ -95,13 +95,18 @@ pub(super) fn send(cx: &mut Cx<'_, '_>, content: &str, content_type: &str) -> Re
         add("content-type", outgoing.content_type);
     }
     let serial = cx.serial();
+    // The others are the same however often they are made (RFC 9110, 9.2.2).
+    let idempotency_key = match method.as_str() {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => String::new(),
+        _ => format!("{}/{serial}", cx.instance_id()),
+    };
     let request = HttpRequest {
         method,
         url,
         headers,
         body: has_body.then_some(outgoing.body),
         timeout_ms: 0,
-        idempotency_key: format!("{}/{serial}", cx.instance_id()),
+        idempotency_key,
     };
     cx.call(Request::Http(request));
     Ok(Then::Wait)
@@ -130,6 +135,18 @@ pub(super) fn settle(
             try_later(cx, request, attempts + 1, pause_ms, &answer);
             return Ok(Reply::Retrying);
         }
+    }
+    let failed = match &answer {
+        Answer::FailedToConnect { message } => Some(message.as_str()),
+        Answer::TimedOut => Some("no answer in time"),
+        Answer::Http { .. }
+        | Answer::Refused { .. }
+        | Answer::Executed { .. }
+        | Answer::Found
+        | Answer::NotStarted { .. } => None,
+    };
+    if let Some(message) = failed {
+        cx.log(Event::Error, json!({ "message": message }));
     }
     match answer {
         Answer::Http {
@@ -243,7 +260,7 @@ impl Response {
                         [single] => json!(single),
                         several => json!(several),
                     };
-                    (name.clone(), value)
+                    (header_name(name).to_owned(), value)
                 });
         Value::Object(headers.collect())
     }

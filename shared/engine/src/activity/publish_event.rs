@@ -1,6 +1,6 @@
 //! `Elsa.PublishEvent`: tells everybody who waits for an event, or only this instance.
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::event::{self, EVENT, PAYLOAD};
 use super::{Activity, BuiltIn, Descriptor};
@@ -33,8 +33,16 @@ pub(crate) fn built_in() -> BuiltIn {
 impl Activity for PublishEvent {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let name = cx.text("eventName")?.unwrap_or_default();
+        if name.trim().is_empty() {
+            let message = "the event has no name; give one";
+            return Err(Fault::new("InvalidInput", message));
+        }
         let correlation_id = cx.text("correlationId")?.filter(|id| !id.is_empty());
-        let payload = cx.input("payload")?;
+        // Elsa gives an event that comes with nothing an empty object.
+        let mut payload = cx.input("payload")?;
+        if payload.is_null() {
+            payload = Value::Object(Map::new());
+        }
         let mut instance = None;
         if cx.flag("isLocalEvent")? {
             let input = Map::from_iter([(PAYLOAD.to_owned(), payload.clone())]);

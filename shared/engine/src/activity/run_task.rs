@@ -37,14 +37,25 @@ pub(crate) fn built_in() -> BuiltIn {
 /// The id of a task: it names the instance and the bookmark, so that nothing has to be looked up when it is done.
 #[must_use]
 pub fn task_id(instance: &InstanceId, bookmark: &BookmarkId) -> String {
-    format!("{instance}.{bookmark}")
+    // The bookmark's length is fixed; the dot tells apart an instance whose id ends in one.
+    let dot = if instance.as_str().ends_with('.') {
+        "."
+    } else {
+        ""
+    };
+    format!("{instance}{dot}{bookmark}")
 }
 
-/// The instance and the bookmark that a task's id names.
+/// The length of a bookmark's id.
+const BOOKMARK_BYTES: usize = 16;
+
+/// The instance and the bookmark that a task's id names. Earlier builds put a dot between them.
 #[must_use]
 pub fn parse_task_id(task_id: &str) -> Option<(InstanceId, BookmarkId)> {
-    let (instance, bookmark) = task_id.rsplit_once('.')?;
-    let is_bookmark = bookmark.len() == 16 && bookmark.bytes().all(|b| b.is_ascii_hexdigit());
+    let place = task_id.len().checked_sub(BOOKMARK_BYTES)?;
+    let (instance, bookmark) = task_id.split_at_checked(place)?;
+    let instance = instance.strip_suffix('.').unwrap_or(instance);
+    let is_bookmark = bookmark.bytes().all(|b| b.is_ascii_hexdigit());
     (is_bookmark && !instance.is_empty()).then(|| (instance.into(), bookmark.into()))
 }
 
@@ -75,7 +86,7 @@ impl Activity for RunTask {
 mod tests {
     use serde_json::json;
 
-    use super::parse_task_id;
+    use super::{BookmarkId, InstanceId, parse_task_id, task_id};
     use crate::activity::scenario::{Scenario, bound, literal, write};
     use crate::effect::Effect;
 
@@ -95,7 +106,7 @@ mod tests {
     fn the_worker_is_asked_under_an_id_that_leads_back() {
         let scenario = task();
         let bookmark = scenario.waiting_at("t");
-        let id = format!("i1.{}", bookmark.id);
+        let id = format!("i1{}", bookmark.id);
         assert_eq!(
             bookmark.payload,
             json!({ "TaskId": id, "TaskName": "Review" })
@@ -119,9 +130,24 @@ mod tests {
 
     #[test]
     fn an_id_of_somebody_else_leads_nowhere() {
-        for id in ["", "x", "a.b", ".0123456789abcdef", "a.0123456789abcdeg"] {
+        for id in [
+            "",
+            "x",
+            "a.b",
+            ".0123456789abcdef",
+            "0123456789abcdef",
+            "a.0123456789abcdeg",
+        ] {
             assert_eq!(parse_task_id(id), None, "{id}");
         }
-        assert!(parse_task_id("a.b.0123456789abcdef").is_some());
+        let bookmark = BookmarkId::from("0123456789abcdef");
+        for instance in ["a", "a.b", "a."] {
+            let instance = InstanceId::from(instance);
+            let id = task_id(&instance, &bookmark);
+            assert_eq!(parse_task_id(&id), Some((instance, bookmark.clone())));
+        }
+        // The dot of earlier builds.
+        let old = parse_task_id("a.b.0123456789abcdef");
+        assert_eq!(old, Some(("a.b".into(), bookmark)));
     }
 }

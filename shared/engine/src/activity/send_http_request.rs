@@ -39,7 +39,8 @@ pub(crate) fn built_in() -> BuiltIn {
                 "ObjectDictionary",
                 "The headers of the answer.",
             )
-            .output("result", "Object", "The answer, without its body."),
+            .output("result", "Object", "The answer, without its body.")
+            .opaque(),
         build: |builder, fields| {
             Box::new(SendHttpRequest {
                 expected: expected(builder, fields),

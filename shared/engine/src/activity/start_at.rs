@@ -51,6 +51,13 @@ impl Activity for StartAt {
         if cx.take_trigger() {
             return Ok(Then::DONE);
         }
+        // Elsa's default is the first instant of all.
+        if cx
+            .text("dateTime")?
+            .is_none_or(|text| text.trim().is_empty())
+        {
+            return Ok(Then::DONE);
+        }
         let due = instant(cx)?;
         if due <= cx.now() {
             return Ok(Then::DONE);

@@ -1,6 +1,6 @@
 //! `Elsa.WriteFileHttpResponse`: answers the HTTP request with a file, or with several as a ZIP archive.
 //!
-//! A file is what another activity gave as one, bytes, text, any JSON, or an http(s) address, which is fetched first.
+//! A file is what another activity gave as one, bytes, text, or an http(s) address, which is fetched first.
 //! Archives are the same bytes each time, so an interrupted download can go on without anything being kept for it.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::write_http_response::expect_request;
 use super::{Activity, BuiltIn, Descriptor};
 use crate::call::{Answer, HttpRequest, HttpResponse, Request};
-use crate::http::{Arrived, File, HTTP_CONTEXT, Outgoing, archive, delivery, entity_tag};
+use crate::http::{Arrived, File, HTTP_CONTEXT, Outgoing, archive, delivery, entity_tag, tag_of};
 use crate::instance::{Bookmark, Memory, Wait};
 use crate::step::{Cx, Fault, Then};
 
@@ -32,7 +32,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "entityTag",
             "String",
-            "The entity tag; made from the bytes if it is not given.",
+            "The entity tag; an archive has one of its own.",
         )
         .input(
             "content",
@@ -61,6 +61,11 @@ fn address(content: &Value) -> Option<&str> {
         .iter()
         .any(|scheme| text.starts_with(scheme));
     (is_address && !text.contains(char::is_whitespace)).then_some(text)
+}
+
+/// Whether a content is a file or text. Elsa sends nothing of any other value.
+fn is_file(content: &Value) -> bool {
+    content.is_string() || File::read(content).is_some()
 }
 
 /// Fetches the next content that is an address, or answers when there is none left.
@@ -113,14 +118,16 @@ fn respond(cx: &mut Cx<'_, '_>, contents: &[Value]) -> Result<HttpResponse, Faul
         file.name = name;
     }
     let given = cx.text("entityTag")?.unwrap_or_default();
-    let tag = entity_tag(&given, &file.bytes);
     let is_resumable = cx.flag("enableResumableDownloads")?;
-    let range = if is_resumable {
-        asked_for(cx, &tag)
-    } else {
-        None
+    if !is_resumable {
+        return Ok(delivery(file, None, false, None));
+    }
+    let tag = match files.as_slice() {
+        [_] => entity_tag(&given),
+        _ => Some(tag_of(&file.bytes)),
     };
-    Ok(delivery(file, &tag, is_resumable, range.as_deref()))
+    let range = asked_for(cx, tag.as_deref());
+    Ok(delivery(file, tag.as_deref(), true, range.as_deref()))
 }
 
 /// A content as a file. Text that is Base64 is bytes where the content type is one of bytes.
@@ -142,11 +149,11 @@ fn file(content: &Value, content_type: Option<&str>) -> File {
 }
 
 /// The range that the request asks for, unless it means another version of the file.
-fn asked_for(cx: &Cx<'_, '_>, tag: &str) -> Option<String> {
+fn asked_for(cx: &Cx<'_, '_>, tag: Option<&str>) -> Option<String> {
     let request = Arrived::read(&cx.burst_input(HTTP_CONTEXT)?)?;
     let is_same = request
         .header("if-range")
-        .is_none_or(|wanted| wanted == tag);
+        .is_none_or(|wanted| Some(wanted) == tag);
     request
         .header("range")
         .filter(|_| is_same)
@@ -158,11 +165,12 @@ impl Activity for WriteFileHttpResponse {
         expect_request(cx)?;
         let contents = match cx.input("content")? {
             Value::Null => Vec::new(),
-            Value::Array(contents) => contents.into_iter().filter(|c| !c.is_null()).collect(),
+            Value::Array(contents) => contents,
             single @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
                 vec![single]
             }
         };
+        let contents = contents.into_iter().filter(is_file).collect();
         go_on(cx, contents)
     }
 
@@ -269,23 +277,23 @@ mod tests {
         assert_eq!(header(&response, "content-type"), Some("application/pdf"));
         assert_eq!(
             header(&response, "content-disposition"),
-            Some("attachment; filename=\"report.pdf\"")
+            Some("attachment; filename=report.pdf; filename*=UTF-8''report.pdf")
         );
         let text = written(json!("Grüße"), json!({}), "").response.unwrap();
         assert_eq!(
             header(&text, "content-disposition"),
-            Some("attachment; filename=\"file.txt\"")
+            Some("attachment; filename=file.txt; filename*=UTF-8''file.txt")
         );
     }
 
     #[test]
     fn several_are_an_archive_and_none_is_no_content() {
-        let response = written(json!(["one", { "two": 2 }]), json!({}), "")
+        let response = written(json!(["one", "two", { "three": 3 }]), json!({}), "")
             .response
             .unwrap();
         assert_eq!(header(&response, "content-type"), Some("application/zip"));
         assert!(response.body.starts_with(b"PK"));
-        for nothing in [json!(null), json!([])] {
+        for nothing in [json!(null), json!([]), json!({ "a": 1 })] {
             assert_eq!(
                 written(nothing, json!({}), "").response.unwrap().status,
                 204

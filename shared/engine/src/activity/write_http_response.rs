@@ -60,17 +60,24 @@ pub(super) fn headers(cx: &mut Cx<'_, '_>, name: &str) -> Result<Vec<(String, St
                 Value::Array(values) => {
                     headers.extend(values.into_iter().map(|v| (name.clone(), text_of(v))))
                 }
-                Value::Null => {}
-                single @ (Value::Bool(_)
-                | Value::Number(_)
-                | Value::String(_)
-                | Value::Object(_)) => {
-                    headers.push((name, text_of(single)));
+                Value::String(text) => headers.push((name, text)),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+                    let message =
+                        format!("the header `{name}` is no text; give a text or a list of texts");
+                    return Err(Fault::new("InvalidInput", message));
                 }
             }
         }
     }
     Ok(headers)
+}
+
+/// Whether a text is a type and a subtype, with or without parameters.
+fn is_media_type(text: &str) -> bool {
+    let bare = text.split(';').next().unwrap_or_default().trim();
+    bare.split_once('/').is_some_and(|(kind, sub)| {
+        !kind.is_empty() && !sub.is_empty() && !bare.contains(char::is_whitespace)
+    })
 }
 
 impl Activity for WriteHttpResponse {
@@ -87,11 +94,22 @@ impl Activity for WriteHttpResponse {
         let content_type = cx.text("contentType")?;
         let outgoing = Outgoing::of(&content, content_type.as_deref());
         let mut headers = headers(cx, "responseHeaders")?;
-        let has_type = headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        if !outgoing.content_type.is_empty() && !has_type {
+        if !content.is_null() {
+            if !is_media_type(&outgoing.content_type) {
+                let message = format!(
+                    "`{}` is no content type; give one such as text/plain",
+                    outgoing.content_type
+                );
+                return Err(Fault::new("InvalidInput", message));
+            }
+            // What the body is counts more than what a header says of it.
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             headers.insert(0, ("content-type".into(), outgoing.content_type));
+        }
+        if cx.has_answered() {
+            let message =
+                "the HTTP request is answered already: the body of an answer can be written once";
+            return Err(Fault::new("AlreadyAnswered", message));
         }
         cx.respond(HttpResponse {
             status,
@@ -145,6 +163,29 @@ mod tests {
             (response.status, response.headers.len(), response.body.len()),
             (200, 0, 0)
         );
+    }
+
+    #[test]
+    fn a_content_type_that_is_none_is_an_incident() {
+        let activity = json!({
+            "type": "Elsa.WriteHttpResponse", "content": literal("x"), "contentType": literal("nonsense"),
+        });
+        let scenario = answered(activity, true);
+        assert!(scenario.incidents()[0].contains("`nonsense`"));
+        assert_eq!(scenario.response, None);
+    }
+
+    #[test]
+    fn a_body_is_written_once() {
+        let write =
+            |text: &str| json!({ "type": "Elsa.WriteHttpResponse", "content": literal(text) });
+        let activities = json!([write("one"), write("two")]);
+        let scenario = answered(
+            json!({ "type": "Elsa.Sequence", "activities": activities }),
+            true,
+        );
+        assert_eq!(scenario.response.as_ref().unwrap().body, b"one");
+        assert_eq!(scenario.incidents().len(), 1);
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct Output {
     pub target: Option<Target>,
     /// Whether the journal shows it.
     pub is_logged: bool,
+    /// Whether it is a file, a request or an answer, of which readers are told that it is not shown.
+    pub is_opaque: bool,
 }
 
 /// When an activity's own commit strategy commits. `None` in both: the workflow's strategy decides.

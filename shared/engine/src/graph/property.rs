@@ -125,7 +125,9 @@ impl Builder<'_> {
                     }
                 });
                 Output {
-                    is_logged: activity::is_logged(fields, "outputs", &output.name, excluded),
+                    is_logged: !output.is_opaque
+                        && activity::is_logged(fields, "outputs", &output.name, excluded),
+                    is_opaque: output.is_opaque,
                     name: output.name.clone(),
                     data_type: output.data_type.clone(),
                     target,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::file::File;
+use super::json_error::JsonError;
 use crate::definition::convert::convert;
 use crate::definition::data_type::DataType;
 
@@ -30,13 +31,10 @@ pub(crate) fn content(
         return Ok(Value::Null);
     }
     if media_type.contains("json") {
-        let parsed: Value = serde_json::from_slice(body).map_err(|e| MalformedJson {
-            message: e.to_string(),
-            line: e.line(),
-        })?;
         if *wanted == DataType::String {
             return Ok(Value::String(text(body)));
         }
+        let parsed: Value = serde_json::from_slice(body).map_err(|e| malformed(body, &e))?;
         return Ok(convert(parsed.clone(), wanted).unwrap_or(parsed));
     }
     if media_type.contains("xml") || media_type.starts_with("text/") {
@@ -49,6 +47,20 @@ pub(crate) fn content(
         bytes: body.to_vec(),
     };
     Ok(file.value())
+}
+
+fn malformed(body: &[u8], error: &serde_json::Error) -> MalformedJson {
+    match JsonError::find(body) {
+        Some(found) => MalformedJson {
+            message: found.sentence_at("$"),
+            line: found.line,
+        },
+        // It is nested too deep.
+        None => MalformedJson {
+            message: error.to_string(),
+            line: error.line().saturating_sub(1),
+        },
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +84,7 @@ mod tests {
             &DataType::Object,
         )
         .unwrap_err();
-        assert_eq!(error.line, 2);
+        assert_eq!(error.line, 1);
     }
 
     #[test]

@@ -7,14 +7,17 @@ use sha2::{Digest, Sha256};
 use super::file::File;
 use crate::call::HttpResponse;
 
-/// The entity tag of a file: the one that is given, in quotes, or one made of the bytes.
-pub(crate) fn entity_tag(given: &str, bytes: &[u8]) -> String {
-    if given.starts_with('"') || given.starts_with("W/\"") {
-        return given.to_owned();
+/// The entity tag that is given, in quotes. `None`: none is.
+pub(crate) fn entity_tag(given: &str) -> Option<String> {
+    match given {
+        "" => None,
+        quoted if quoted.starts_with('"') || quoted.starts_with("W/\"") => Some(quoted.to_owned()),
+        bare => Some(format!("\"{bare}\"")),
     }
-    if !given.is_empty() {
-        return format!("\"{given}\"");
-    }
+}
+
+/// An entity tag made of the bytes.
+pub(crate) fn tag_of(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let hex = digest
         .iter()
@@ -44,16 +47,21 @@ fn parse_range(range: &str, size: usize) -> Option<Option<(usize, usize)>> {
 /// The answer that delivers a file, or the range of it that was asked for.
 pub(crate) fn delivery(
     file: File,
-    tag: &str,
+    tag: Option<&str>,
     is_resumable: bool,
     range: Option<&str>,
 ) -> HttpResponse {
     let size = file.bytes.len();
     let mut headers = vec![
         ("content-type".to_owned(), file.content_type),
-        ("content-disposition".to_owned(), disposition(&file.name)),
-        ("etag".to_owned(), tag.to_owned()),
+        (
+            "content-disposition".to_owned(),
+            content_disposition(&file.name),
+        ),
     ];
+    if let Some(tag) = tag {
+        headers.push(("etag".to_owned(), tag.to_owned()));
+    }
     if is_resumable {
         headers.push(("accept-ranges".into(), "bytes".into()));
     }
@@ -81,30 +89,33 @@ pub(crate) fn delivery(
     }
 }
 
-/// The name in ASCII for old clients, and as it is (RFC 5987) for all others.
-fn disposition(name: &str) -> String {
+/// The name in ASCII for old clients, and as it is (RFC 5987) for all others: what ASP.NET writes.
+#[must_use]
+pub fn content_disposition(name: &str) -> String {
     let plain: String = name
         .chars()
-        .map(|c| {
-            if c.is_ascii_graphic() && !matches!(c, '"' | '\\') || c == ' ' {
-                c
-            } else {
-                '_'
-            }
+        .map(|c| match c {
+            ' '..='~' => c,
+            _ => '_',
         })
         .collect();
-    if plain == name {
-        return format!("attachment; filename=\"{plain}\"");
-    }
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let plain = if !plain.is_empty() && plain.bytes().all(is_token) {
+        plain
+    } else {
+        let escaped = plain.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{escaped}\"")
+    };
+    let is_attribute = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte);
     let encoded = name.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        if is_attribute(byte) {
             text.push(char::from(byte));
         } else {
             let _infallible = write!(text, "%{byte:02X}");
         }
         text
     });
-    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+    format!("attachment; filename={plain}; filename*=UTF-8''{encoded}")
 }
 
 #[cfg(test)]
@@ -113,9 +124,10 @@ mod tests {
 
     #[test]
     fn an_entity_tag_is_in_quotes() {
-        assert_eq!(entity_tag("v1", b""), "\"v1\"");
-        assert_eq!(entity_tag("W/\"v1\"", b""), "W/\"v1\"");
-        assert_ne!(entity_tag("", b"a"), entity_tag("", b"b"));
+        assert_eq!(entity_tag("v1").unwrap(), "\"v1\"");
+        assert_eq!(entity_tag("W/\"v1\"").unwrap(), "W/\"v1\"");
+        assert_eq!(entity_tag(""), None);
+        assert_ne!(tag_of(b"a"), tag_of(b"b"));
     }
 
     #[test]
@@ -132,8 +144,16 @@ mod tests {
     #[test]
     fn any_name_is_a_safe_header() {
         assert_eq!(
-            disposition("Grüße\"\r\n.txt"),
-            "attachment; filename=\"Gr__e___.txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%22%0D%0A.txt"
+            content_disposition("Grüße\"\r\n.txt"),
+            "attachment; filename=\"Gr__e\\\"__.txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%22%0D%0A.txt"
+        );
+        assert_eq!(
+            content_disposition("file.txt"),
+            "attachment; filename=file.txt; filename*=UTF-8''file.txt"
+        );
+        assert_eq!(
+            content_disposition("my file.txt"),
+            "attachment; filename=\"my file.txt\"; filename*=UTF-8''my%20file.txt"
         );
     }
 }

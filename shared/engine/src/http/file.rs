@@ -21,7 +21,8 @@ pub struct File {
 }
 
 impl File {
-    /// The file as a value: `{name, fileName, contentType, length, content}`.
+    /// The file as a value: `{name, fileName, contentType, length, content}`, and all but its bytes again under the
+    /// names that Elsa's files have in scripts.
     #[must_use]
     pub fn value(&self) -> Value {
         json!({
@@ -30,6 +31,12 @@ impl File {
             "contentType": self.content_type,
             "length": self.bytes.len(),
             "content": STANDARD.encode(&self.bytes),
+            "Name": self.field,
+            "FileName": self.name,
+            "Filename": self.name,
+            "ContentType": self.content_type,
+            "Length": self.bytes.len(),
+            "ETag": null,
         })
     }
 

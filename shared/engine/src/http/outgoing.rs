@@ -24,7 +24,7 @@ impl Outgoing {
     pub(crate) fn of(value: &Value, content_type: Option<&str>) -> Self {
         let given = content_type.map(str::trim).filter(|t| !t.is_empty());
         let typed = |content_type: &str, body: Vec<u8>| Self {
-            content_type: with_charset(content_type),
+            content_type: content_type.to_owned(),
             body,
         };
         if let Some(file) = File::read(value) {
@@ -64,16 +64,6 @@ impl Outgoing {
                 typed(given.unwrap_or("application/json"), body.into_bytes())
             }
         }
-    }
-}
-
-/// Text is always sent as UTF-8, and says so.
-fn with_charset(content_type: &str) -> String {
-    let lower = content_type.to_ascii_lowercase();
-    if lower.starts_with("text/") && !lower.contains("charset") {
-        format!("{content_type}; charset=utf-8")
-    } else {
-        content_type.to_owned()
     }
 }
 
@@ -145,10 +135,7 @@ mod tests {
 
     #[test]
     fn a_value_says_what_it_is() {
-        assert_eq!(
-            sent(json!("Grüße"), None),
-            pair_of("text/plain; charset=utf-8", "Grüße")
-        );
+        assert_eq!(sent(json!("Grüße"), None), pair_of("text/plain", "Grüße"));
         assert_eq!(
             sent(json!({ "Name": 1 }), None),
             pair_of("application/json", "{\"Name\":1}")
@@ -183,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             sent(json!(3.0), Some("text/html")),
-            pair_of("text/html; charset=utf-8", "3")
+            pair_of("text/html", "3")
         );
         let form = json!({ "a b": "ä", "n": [1, 2] });
         let kind = "application/x-www-form-urlencoded";

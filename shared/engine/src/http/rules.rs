@@ -10,6 +10,7 @@ use crate::call::HttpResponse;
 use crate::definition::convert::text_of;
 use crate::definition::data_type::DataType;
 use crate::definition::fields::Fields;
+use crate::time::parse_duration_ms;
 
 /// What an endpoint takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub struct Rules {
     extensions_allowed: Vec<String>,
     extensions_blocked: Vec<String>,
     types_allowed: Vec<String>,
+    timeout_ms: Option<u64>,
+    /// The body is not read as JSON: nothing wants it, or its text is wanted.
+    is_raw: bool,
     /// Outcomes through which the workflow itself deals with a request that is not taken.
     exposed: Vec<String>,
 }
@@ -34,15 +38,17 @@ pub enum Rejection {
     RequestTooLarge(u64),
     /// A file is larger than the limit, bytes.
     FileTooLarge(u64),
-    /// A file's ending is not allowed, or is blocked.
-    InvalidExtension(String),
-    /// A file's type is not allowed.
-    InvalidMimeType(String),
+    /// A file's ending is none of these.
+    ExtensionNotAllowed(Vec<String>),
+    /// A file's ending is one of these.
+    ExtensionBlocked(Vec<String>),
+    /// A file's type is none of these.
+    InvalidMimeType(Vec<String>),
     /// The body says that it is JSON and is not.
     MalformedJson {
         /// What is wrong.
         message: String,
-        /// Where, from 1.
+        /// The line, from 0.
         line: usize,
     },
 }
@@ -55,7 +61,7 @@ impl Rules {
         let size = |name: &str| fields.integer(name).and_then(|n| u64::try_from(n).ok());
         let list = |name: &str| {
             let values = fields.list(name).into_iter();
-            values.map(|v| text_of(v.clone()).to_lowercase()).collect()
+            values.map(|v| text_of(v.clone())).collect()
         };
         let exposed = fields.list("ExposedOutcomes").into_iter();
         Self {
@@ -66,8 +72,19 @@ impl Rules {
             extensions_allowed: list("AllowedFileExtensions"),
             extensions_blocked: list("BlockedFileExtensions"),
             types_allowed: list("AllowedMimeTypes"),
+            timeout_ms: fields
+                .text("RequestTimeout")
+                .and_then(|text| parse_duration_ms(&text))
+                .and_then(|ms| u64::try_from(ms).ok()),
+            is_raw: fields.flag("RawContent").unwrap_or(false),
             exposed: exposed.map(|v| text_of(v.clone())).collect(),
         }
+    }
+
+    /// How long the request may wait for its answer, ms.
+    #[must_use]
+    pub fn timeout_ms(&self) -> Option<u64> {
+        self.timeout_ms
     }
 
     /// Why a request is not taken, if so.
@@ -81,7 +98,11 @@ impl Rules {
         if let Some(form) = request.form() {
             return form.files.iter().find_map(|file| self.check_file(file));
         }
-        match content(&request.media_type, "", &request.body, &DataType::Object) {
+        let wanted = match self.is_raw {
+            true => DataType::String,
+            false => DataType::Object,
+        };
+        match content(&request.media_type, "", &request.body, &wanted) {
             Ok(_) => None,
             Err(MalformedJson { message, line }) => {
                 Some(Rejection::MalformedJson { message, line })
@@ -95,15 +116,18 @@ impl Rules {
         {
             return Some(Rejection::FileTooLarge(limit));
         }
+        let has = |list: &[String], text: &str| list.iter().any(|t| t.to_lowercase() == text);
         let extension = file.extension();
-        let is_unlisted =
-            !self.extensions_allowed.is_empty() && !self.extensions_allowed.contains(&extension);
-        if is_unlisted || self.extensions_blocked.contains(&extension) {
-            return Some(Rejection::InvalidExtension(extension));
+        if !self.extensions_allowed.is_empty() && !has(&self.extensions_allowed, &extension) {
+            let allowed = self.extensions_allowed.clone();
+            return Some(Rejection::ExtensionNotAllowed(allowed));
         }
-        let media_type = file.media_type();
-        if !self.types_allowed.is_empty() && !self.types_allowed.contains(&media_type) {
-            return Some(Rejection::InvalidMimeType(media_type));
+        if has(&self.extensions_blocked, &extension) {
+            let blocked = self.extensions_blocked.clone();
+            return Some(Rejection::ExtensionBlocked(blocked));
+        }
+        if !self.types_allowed.is_empty() && !has(&self.types_allowed, &file.media_type()) {
+            return Some(Rejection::InvalidMimeType(self.types_allowed.clone()));
         }
         None
     }
@@ -132,7 +156,9 @@ impl Rejection {
         match self {
             Self::RequestTooLarge(_) => Some("Request too large"),
             Self::FileTooLarge(_) => Some("File too large"),
-            Self::InvalidExtension(_) => Some("Invalid file extension"),
+            Self::ExtensionNotAllowed(_) | Self::ExtensionBlocked(_) => {
+                Some("Invalid file extension")
+            }
             Self::InvalidMimeType(_) => Some("Invalid file MIME type"),
             Self::MalformedJson { .. } => None,
         }
@@ -143,18 +169,30 @@ impl Rejection {
     pub fn message(&self) -> String {
         match self {
             Self::RequestTooLarge(limit) => {
-                format!("The request is too large; the limit is {limit} bytes.")
+                format!("The maximum request size allowed is {limit} bytes.")
             }
             Self::FileTooLarge(limit) => {
-                format!("A file is too large; the limit is {limit} bytes.")
+                format!("The maximum file size allowed is {limit} bytes.")
             }
-            Self::InvalidExtension(extension) => {
-                format!("Files ending in `{extension}` are not taken.")
+            Self::ExtensionNotAllowed(allowed) => {
+                format!(
+                    "Only the following file extensions are allowed: {}",
+                    allowed.join(", ")
+                )
             }
-            Self::InvalidMimeType(media_type) => {
-                format!("Files of type `{media_type}` are not taken.")
+            Self::ExtensionBlocked(blocked) => {
+                format!(
+                    "The following file extensions are not allowed: {}",
+                    blocked.join(", ")
+                )
             }
-            Self::MalformedJson { message, .. } => format!("The body is not JSON: {message}"),
+            Self::InvalidMimeType(allowed) => {
+                format!(
+                    "Only the following MIME types are allowed: {}",
+                    allowed.join(", ")
+                )
+            }
+            Self::MalformedJson { message, .. } => message.clone(),
         }
     }
 
@@ -165,7 +203,7 @@ impl Rejection {
             Self::RequestTooLarge(_) | Self::FileTooLarge(_) => {
                 (413, json!({ "message": self.message() }))
             }
-            Self::InvalidExtension(_) | Self::InvalidMimeType(_) => {
+            Self::ExtensionNotAllowed(_) | Self::ExtensionBlocked(_) | Self::InvalidMimeType(_) => {
                 (415, json!({ "message": self.message() }))
             }
             Self::MalformedJson { line, .. } => (
@@ -220,15 +258,18 @@ mod tests {
         );
         assert_eq!(
             rules.check(&upload("a.exe", "text/plain", "")),
-            Some(Rejection::InvalidExtension(".exe".into()))
+            Some(Rejection::ExtensionBlocked(vec![".EXE".into()]))
         );
         assert_eq!(
             rules.check(&upload("a", "text/plain", "1")),
-            Some(Rejection::InvalidExtension(String::new()))
+            Some(Rejection::ExtensionNotAllowed(vec![
+                ".txt".into(),
+                ".exe".into()
+            ]))
         );
         assert_eq!(
             rules.check(&upload("a.txt", "a/b", "1")),
-            Some(Rejection::InvalidMimeType("a/b".into()))
+            Some(Rejection::InvalidMimeType(vec!["text/plain".into()]))
         );
         assert_eq!(Rules::default().check(&upload("a.exe", "a/b", &long)), None);
     }
@@ -263,7 +304,7 @@ mod tests {
             .unwrap();
         assert_eq!(answer.status, 400);
         let body: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert_eq!(body["lineNumber"], json!(2));
+        assert_eq!(body["lineNumber"], json!(1));
         assert_eq!(
             Rules::default().refusal(&arrived("application/json", "")),
             None

@@ -317,6 +317,13 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.environment.has_http_request
     }
 
+    /// Whether the HTTP request has been answered with a body in this burst.
+    #[must_use]
+    pub fn has_answered(&self) -> bool {
+        let answer = self.run.response.as_ref();
+        answer.is_some_and(|answer| !answer.body.is_empty())
+    }
+
     /// Answers the HTTP request.
     pub fn respond(&mut self, response: HttpResponse) {
         self.run.response = Some(response);

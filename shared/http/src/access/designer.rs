@@ -2,7 +2,8 @@
 
 use super::Access::{Any, Anybody};
 use super::{
-    DELETE_DEFINITIONS, EXECUTE, GET, POST, PUBLISH, READ_DEFINITIONS, RETRACT, Rule, rule,
+    DELETE_DEFINITIONS, EXECUTE, GET, GET_POST, POST, PUBLISH, READ_DEFINITIONS, RETRACT, Rule,
+    rule,
 };
 
 const DESCRIPTORS: super::Access = Any(&["read:activity-descriptors"]);
@@ -138,7 +139,7 @@ pub const DESIGNER: &[Rule] = &[
     )
     .audit("retract"),
     rule(
-        POST,
+        GET_POST,
         "/bulk-actions/export/workflow-definitions",
         READ_DEFINITIONS,
     ),

@@ -4,6 +4,7 @@ use dormouse_engine::step::Change;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::activity_execution::EXECUTION_ID_BYTES;
 use crate::refusal::{Operating, Refusal};
 
 /// One alteration.
@@ -28,12 +29,12 @@ impl Alteration {
                 value: self.value,
             }),
             "cancelactivity" => match (self.activity_instance_id, self.activity_id) {
-                (Some(id), _) => Ok(Change::CancelExecution { id }),
+                (Some(id), _) => Ok(Change::CancelExecution { id: own_id(id) }),
                 (None, Some(activity_id)) => Ok(Change::CancelActivity { activity_id }),
                 (None, None) => Err(missing("activityId")),
             },
             "scheduleactivity" => match (self.activity_instance_id, self.activity_id) {
-                (Some(id), _) => Ok(Change::RunExecution { id }),
+                (Some(id), _) => Ok(Change::RunExecution { id: own_id(id) }),
                 (None, Some(activity_id)) => Ok(Change::RunActivity { activity_id }),
                 (None, None) => Err(missing("activityId")),
             },
@@ -46,6 +47,13 @@ impl Alteration {
             _ => Err(Operating::AlterationNotOffered { name: self.r#type }.into()),
         }
     }
+}
+
+/// The id of an execution within its instance, of which lists show it as a part.
+fn own_id(id: String) -> String {
+    let place = id.len().checked_sub(EXECUTION_ID_BYTES);
+    let own = place.and_then(|place| id.get(place..));
+    own.map(str::to_owned).unwrap_or(id)
 }
 
 /// Reads alterations: at least one, and at most one that changes the version.

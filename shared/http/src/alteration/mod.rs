@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::{ElsaJson, ElsaJsonOrNone};
+use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 use change::changes;
@@ -25,7 +26,10 @@ pub(crate) fn routes() -> Router<App> {
         .route("/alterations/dry-run", post(dry_run))
         .route("/alterations/submit", post(plan::submit))
         .route("/alterations/{id}", get(plan::one))
-        .route("/alterations/workflows/retry", post(retry))
+        .route(
+            "/alterations/workflows/retry",
+            post(retry).get(retry_by_query),
+        )
 }
 
 /// Which changes of which instances.
@@ -37,7 +41,15 @@ struct Run {
 }
 
 /// `POST /alterations/run`: all changes of an instance, or none; each instance by itself.
-async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Value>, Refusal> {
+async fn run(
+    Scoped(app): Scoped,
+    ElsaJson(request): ElsaJson<Run>,
+) -> Result<Answer<Value>, Refusal> {
+    let names = request.alterations.iter().map(|one| {
+        let name = one.get("type").or_else(|| one.get("Type"));
+        name.and_then(Value::as_str).unwrap_or_default().to_owned()
+    });
+    let names: Vec<String> = names.collect();
     let changes = changes(request.alterations)?;
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
@@ -46,13 +58,21 @@ async fn run(Scoped(app): Scoped, Json(request): Json<Run>) -> Result<Answer<Val
             .runtime()
             .instances()
             .alter(app.tenant(), &id, changes.clone());
-        results.push(result(&id, outcome.await)?);
+        results.push(result(&app, &id, &names, outcome.await)?);
     }
     Ok(Answer(json!({ "results": results })))
 }
 
+/// The alteration that gives an instance work.
+const SCHEDULE: &str = "ScheduleActivity";
+
 /// What became of an instance, as Elsa says it.
-fn result(id: &str, outcome: Result<AlterOutcome, RuntimeError>) -> Result<Value, Refusal> {
+fn result(
+    app: &App,
+    id: &str,
+    names: &[String],
+    outcome: Result<AlterOutcome, RuntimeError>,
+) -> Result<Value, Refusal> {
     let (is_successful, told) = match outcome {
         Ok(outcome) => (outcome.is_altered(), outcome.told()),
         Err(RuntimeError::InProgress { .. } | RuntimeError::LeaseLost { .. }) => (
@@ -61,10 +81,25 @@ fn result(id: &str, outcome: Result<AlterOutcome, RuntimeError>) -> Result<Value
         ),
         Err(error) => return Err(error.into()),
     };
+    let at = app.runtime().ports().clock.now().to_string();
+    let entries: Vec<Value> = if is_successful {
+        let each = names.iter().map(|name| {
+            json!({
+                "message": format!("{name} succeeded"),
+                "eventName": format!("Alteration {name} succeeded"),
+                "logLevel": "Information",
+                "timestamp": at,
+            })
+        });
+        each.collect()
+    } else {
+        vec![json!({ "message": told, "logLevel": "Error", "timestamp": at })]
+    };
     Ok(json!({
         "workflowInstanceId": id,
         "isSuccessful": is_successful,
-        "log": { "logEntries": [{ "message": told }] },
+        "log": { "logEntries": entries },
+        "workflowHasScheduledWork": is_successful && names.iter().any(|name| name == SCHEDULE),
     }))
 }
 
@@ -83,7 +118,7 @@ const FOUND_MAX: usize = 10_000;
 /// `POST /alterations/dry-run`: the instances that a filter takes. Beyond [`FOUND_MAX`] it says that there are more.
 async fn dry_run(
     Scoped(app): Scoped,
-    Json(filter): Json<Filter>,
+    ElsaJson(filter): ElsaJson<Filter>,
 ) -> Result<Answer<Value>, Refusal> {
     let selection = filter.selection(&app).await?;
     let mut found = Vec::new();
@@ -120,16 +155,33 @@ struct Retry {
 }
 
 /// `POST /alterations/workflows/retry`
-async fn retry(Scoped(app): Scoped, Json(request): Json<Retry>) -> Result<Answer<Value>, Refusal> {
+async fn retry(
+    Scoped(app): Scoped,
+    ElsaJsonOrNone(request): ElsaJsonOrNone<Retry>,
+) -> Result<Answer<Value>, Refusal> {
+    retried(&app, request).await
+}
+
+/// `GET /alterations/workflows/retry`
+async fn retry_by_query(Scoped(app): Scoped, query: Query) -> Result<Answer<Value>, Refusal> {
+    let request = Retry {
+        workflow_instance_ids: query.all("workflowinstanceids"),
+        activity_ids: Some(query.all("activityids")),
+    };
+    retried(&app, request).await
+}
+
+async fn retried(app: &App, request: Retry) -> Result<Answer<Value>, Refusal> {
     let activities = request.activity_ids.unwrap_or_default();
-    let ids = bounded(&app, request.workflow_instance_ids)?;
+    let names = vec![SCHEDULE.to_owned(); activities.len().max(1)];
+    let ids = bounded(app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
     for id in ids {
         let outcome = app
             .runtime()
             .instances()
             .retry(app.tenant(), &id, activities.clone());
-        results.push(result(&id, outcome.await)?);
+        results.push(result(app, &id, &names, outcome.await)?);
     }
     Ok(Answer(json!({ "results": results })))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::change::changes;
 use super::filter::Filter;
-use crate::body::{Json, shape};
+use crate::body::{ElsaJson, shape};
 use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
@@ -31,7 +31,7 @@ pub(super) struct Submit {
 /// `POST /alterations/submit`
 pub(super) async fn submit(
     Scoped(app): Scoped,
-    Json(submit): Json<Submit>,
+    ElsaJson(submit): ElsaJson<Submit>,
 ) -> Result<Answer<Value>, Refusal> {
     let asked = json!({ "alterations": submit.alterations, "filter": submit.filter });
     let changes = changes(submit.alterations)?;

@@ -1,6 +1,7 @@
 //! The same for many definitions at once: publish, retract, delete, export. Each is done by itself; the answer counts.
 
-use axum::response::Response;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json as Answer, Router};
 use dormouse_runtime::{DefinitionHandle, PublishOutcome, RetractOutcome};
@@ -8,8 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::export::zip_of;
+use super::remove;
 use crate::app::App;
-use crate::body::Json;
+use crate::body::{ElsaJson, ElsaJsonOrNone};
+use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
@@ -35,7 +38,10 @@ pub(super) fn routes() -> Router<App> {
             "/bulk-actions/retract/workflow-definitions/by-definition-ids",
             post(retract),
         )
-        .route("/bulk-actions/export/workflow-definitions", post(export))
+        .route(
+            "/bulk-actions/export/workflow-definitions",
+            post(export).get(export_by_query),
+        )
 }
 
 /// Definitions by their ids.
@@ -54,18 +60,18 @@ struct Versions {
 
 async fn delete(
     Scoped(app): Scoped,
-    Json(request): Json<Definitions>,
+    ElsaJson(request): ElsaJson<Definitions>,
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
-        deleted += usize::from(app.runtime().definitions().delete(app.tenant(), id).await?);
+        deleted += usize::from(remove::delete(&app, id).await?);
     }
     Ok(Answer(json!({ "deleted": deleted })))
 }
 
 async fn delete_versions(
     Scoped(app): Scoped,
-    Json(request): Json<Versions>,
+    ElsaJson(request): ElsaJson<Versions>,
 ) -> Result<Answer<Value>, Refusal> {
     let runtime = app.runtime();
     let mut deleted = 0;
@@ -87,7 +93,7 @@ async fn delete_versions(
 
 async fn publish(
     Scoped(app): Scoped,
-    Json(request): Json<Definitions>,
+    ElsaJson(request): ElsaJson<Definitions>,
 ) -> Result<Answer<Value>, Refusal> {
     let (mut published, mut already, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     let (mut skipped, mut failed, mut consumers) = (Vec::new(), Vec::new(), Vec::new());
@@ -125,7 +131,7 @@ async fn publish(
 
 async fn retract(
     Scoped(app): Scoped,
-    Json(request): Json<Definitions>,
+    ElsaJson(request): ElsaJson<Definitions>,
 ) -> Result<Answer<Value>, Refusal> {
     let (mut retracted, mut not_published, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for id in bounded(app.config().page_items_max, &request.definition_ids)? {
@@ -150,9 +156,22 @@ async fn retract(
 }
 
 /// A zip with one file for each version that there is.
-async fn export(Scoped(app): Scoped, Json(request): Json<Versions>) -> Result<Response, Refusal> {
+async fn export(
+    Scoped(app): Scoped,
+    ElsaJsonOrNone(request): ElsaJsonOrNone<Versions>,
+) -> Result<Response, Refusal> {
+    export_of(&app, &request.ids).await
+}
+
+/// `GET /bulk-actions/export/workflow-definitions?ids=`
+async fn export_by_query(Scoped(app): Scoped, query: Query) -> Result<Response, Refusal> {
+    export_of(&app, &query.all("ids")).await
+}
+
+/// The archive; 204 where there is nothing to put in.
+async fn export_of(app: &App, ids: &[String]) -> Result<Response, Refusal> {
     let mut views = Vec::new();
-    for id in bounded(EXPORTED_MAX, &request.ids)? {
+    for id in bounded(EXPORTED_MAX, ids)? {
         let handle = DefinitionHandle::version(id);
         views.extend(
             app.runtime()
@@ -161,7 +180,10 @@ async fn export(Scoped(app): Scoped, Json(request): Json<Versions>) -> Result<Re
                 .await?,
         );
     }
-    zip_of(&views)
+    match views.as_slice() {
+        [] => Ok(StatusCode::NO_CONTENT.into_response()),
+        views => zip_of(views),
+    }
 }
 
 /// No more than `max` of them.

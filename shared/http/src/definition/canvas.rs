@@ -60,7 +60,52 @@ pub(super) async fn complete_root(
             replace(activity, place);
         }
     }
+    spell(root);
     Ok(())
+}
+
+/// Writes what Elsa always writes of an activity and of a connection, where it is not set.
+pub(super) fn spell(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            let is_activity =
+                map.get("type").is_some_and(Value::is_string) && map.contains_key("id");
+            if is_activity {
+                let is_flowchart = map.get("type").is_some_and(|t| t == "Elsa.Flowchart");
+                let is_container = map.get("type").and_then(Value::as_str).is_some_and(|t| {
+                    matches!(t, "Elsa.Sequence" | "Elsa.Flowchart" | "Elsa.Parallel")
+                });
+                if is_container {
+                    map.entry("variables").or_insert_with(|| json!([]));
+                }
+                map.entry("metadata").or_insert_with(|| json!({}));
+                let custom = map.entry("customProperties").or_insert_with(|| json!({}));
+                if let Value::Object(custom) = custom {
+                    for name in ["canStartWorkflow", "runAsynchronously"] {
+                        custom.entry(name).or_insert(false.into());
+                    }
+                    if is_flowchart {
+                        let name = "notFoundConnections";
+                        custom.entry(name).or_insert_with(|| json!([]));
+                    }
+                }
+                let connections = map.get_mut("connections").and_then(Value::as_array_mut);
+                for connection in connections.into_iter().flatten() {
+                    if let Value::Object(connection) = connection {
+                        connection.entry("vertices").or_insert_with(|| json!([]));
+                    }
+                }
+            }
+            for (name, value) in map.iter_mut() {
+                // What is in there is people's.
+                if !matches!(name.as_str(), "customProperties" | "metadata" | "value") {
+                    spell(value);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(spell),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// The JSON of the activity at a place of its definition.

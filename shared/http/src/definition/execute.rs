@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::body::{Json, parse};
+use crate::body::{ElsaJson, ElsaJsonOrEmpty, parse};
 use crate::instance::start;
 use crate::path::Path;
 use crate::query::Query;
@@ -25,9 +25,21 @@ pub(super) struct ExecuteRequest {
     version_options: Option<VersionOptions>,
     input: Option<Map<String, Value>>,
     instance_id: Option<String>,
+    /// The channel of a dispatch: there is the default one.
+    channel: Option<String>,
 }
 
 impl ExecuteRequest {
+    fn refuse_channel(&self) -> Result<(), Refusal> {
+        match self.channel.as_deref() {
+            None | Some("" | "Default") => Ok(()),
+            Some(other) => {
+                let told = format!("The channel `{other}` is not configured; leave it out.");
+                Err(Refusal::invalid("generalErrors", told))
+            }
+        }
+    }
+
     fn of_query(query: &Query) -> Result<Self, Refusal> {
         let text = |name: &str| query.text(name).map(str::to_owned);
         let version = query.text("versionoptions").map(|text| {
@@ -42,6 +54,7 @@ impl ExecuteRequest {
             version_options: version.transpose()?,
             input: input.transpose()?,
             instance_id: text("instanceid"),
+            channel: None,
         })
     }
 
@@ -79,7 +92,7 @@ pub(super) async fn by_body(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<ExecuteRequest>,
+    ElsaJsonOrEmpty(request): ElsaJsonOrEmpty<ExecuteRequest>,
 ) -> Result<Response, Refusal> {
     execute(&app, id, &headers, request).await
 }
@@ -108,8 +121,9 @@ pub(super) async fn dispatch(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<ExecuteRequest>,
+    ElsaJson(request): ElsaJson<ExecuteRequest>,
 ) -> Result<Answer<Value>, Refusal> {
+    request.refuse_channel()?;
     let request = request.start(id.clone(), &headers);
     match app
         .runtime()
@@ -137,7 +151,7 @@ pub(super) async fn bulk_dispatch(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(request): Json<BulkRequest>,
+    ElsaJson(request): ElsaJson<BulkRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     if request.count > app.config().page_items_max {
         return Err(Refusal::bad_parameter("count", &request.count.to_string()));

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use dormouse_engine::http::{File, archive};
+use dormouse_engine::http::{File, archive, content_disposition};
 use dormouse_runtime::{DefinitionHandle, DefinitionView};
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(super) fn zip_of(views: &[DefinitionView]) -> Result<Response, Refusal> {
     // Not reached: hundreds of definitions of 4 MiB are what an archive can hold.
     let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
     Ok(attachment(
-        "application/zip",
+        "application/octet-stream",
         "workflow-definitions.zip",
         zip,
     ))
@@ -94,7 +94,7 @@ fn file_name(name: &str) -> String {
 }
 
 fn disposition(file: &str) -> HeaderValue {
-    HeaderValue::from_str(&format!("attachment; filename=\"{file}\""))
+    HeaderValue::from_str(&content_disposition(file))
         .unwrap_or_else(|_| HeaderValue::from_static("attachment"))
 }
 

@@ -1,6 +1,7 @@
 //! Importing a definition: always a draft, whatever the file says, as in Elsa.
 
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json as Answer, Router};
 use dormouse_engine::definition::Definition;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
-use crate::body::Body;
+use crate::body::{Body, ElsaBody, parse};
 use crate::memory::Ledger;
 use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
@@ -34,9 +35,11 @@ pub(super) fn routes() -> Router<App> {
 type Imported = Result<(StatusCode, Answer<Value>), Refusal>;
 
 /// `POST` or `PUT /workflow-definitions/import`
-async fn import(Scoped(app): Scoped, Body(bytes): Body) -> Imported {
-    let definition = Definition::from_json(&bytes)?;
-    take(&app, definition).await
+async fn import(Scoped(app): Scoped, ElsaBody(bytes): ElsaBody) -> Imported {
+    let mut model = parse(&bytes)?;
+    model::check(&model)?;
+    model::give_root(&mut model);
+    take(&app, Definition::from_value(model)?).await
 }
 
 /// `POST` or `PUT /workflow-definitions/{id}/import`
@@ -57,7 +60,7 @@ async fn import_files(
     headers: HeaderMap,
     ledger: Ledger,
     Body(bytes): Body,
-) -> Result<Answer<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|k| k.to_str().ok()).unwrap_or_default();
     let mut definitions = Vec::new();
@@ -83,10 +86,13 @@ async fn import_files(
         }
     }
     let count = definitions.len();
+    if count == 0 {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     for definition in definitions {
         let _saved = take(&app, definition).await?;
     }
-    Ok(Answer(json!({ "count": count })))
+    Ok(Answer(json!({ "count": count })).into_response())
 }
 
 async fn take(app: &App, definition: Definition) -> Imported {

@@ -13,7 +13,7 @@ use crate::scoped::Scoped;
 /// `GET /workflow-definitions`
 pub(super) async fn list(Scoped(app): Scoped, query: Query) -> Result<Json<Value>, Refusal> {
     let mut found = matches(&app, &query).await?;
-    order(&mut found, &query);
+    order(&mut found, &query)?;
     let total = found.len();
     let (skip, take) = page(&query, app.config().page_items_max)?;
     let items: Vec<Value> = found
@@ -45,7 +45,9 @@ fn page(query: &Query, max: usize) -> Result<(usize, usize), Refusal> {
         .or(size)
         .unwrap_or(max)
         .min(max);
-    let page = query.read::<usize>("page")?.unwrap_or(0);
+    // Elsa begins at the first page where there is none before it.
+    let page = query.read::<i32>("page")?.unwrap_or(0);
+    let page = usize::try_from(page).unwrap_or(0);
     let skip = query.read::<usize>("skip")?;
     Ok((skip.unwrap_or(page.saturating_mul(take)), take))
 }
@@ -62,7 +64,7 @@ async fn matches(app: &App, query: &Query) -> Result<Vec<DefinitionSummary>, Ref
             .map_err(|_| Refusal::bad_parameter("versionOptions", text))?,
     };
     let definition_ids = query.all("definitionids");
-    let search = query.text("searchterm").map(str::to_lowercase);
+    let search = query.text("searchterm").map(|t| t.trim().to_lowercase());
     let is_system = query.read::<bool>("issystem")?;
     let mut found = match (version, definition_ids.as_slice()) {
         // Every version of some definitions: Studio's version history.
@@ -134,15 +136,26 @@ fn summary_of(view: &dormouse_runtime::DefinitionView) -> DefinitionSummary {
     }
 }
 
-fn order(found: &mut [DefinitionSummary], query: &Query) {
+/// Elsa's orders: by name from the first, by time and version from the last.
+fn order(found: &mut [DefinitionSummary], query: &Query) -> Result<(), Refusal> {
     let name = |s: &DefinitionSummary| s.name.as_deref().unwrap_or_default().to_lowercase();
-    match query.text("orderby").map(str::to_lowercase).as_deref() {
-        Some("created") => found.sort_by_key(|s| s.created_at),
-        Some("version") => found.sort_by_key(|s| s.version),
-        Some(_) | None => found.sort_by_key(|s| (name(s), s.version)),
-    }
+    let by = query.text("orderby").map(str::to_lowercase);
     let direction = query.text("orderdirection").map(str::to_lowercase);
-    if direction.as_deref() == Some("descending") {
+    let is_descending = match direction.as_deref() {
+        Some("descending" | "1") => Some(true),
+        Some("ascending" | "0") => Some(false),
+        Some(other) => return Err(Refusal::bad_parameter("orderDirection", other)),
+        None => None,
+    };
+    match by.as_deref() {
+        Some("created" | "createdat") => found.sort_by_key(|s| s.created_at),
+        Some("version") => found.sort_by_key(|s| s.version),
+        Some("name") | None => found.sort_by_key(|s| (name(s), s.version)),
+        Some(other) => return Err(Refusal::bad_parameter("orderBy", other)),
+    }
+    let is_by_name = matches!(by.as_deref(), Some("name") | None);
+    if is_descending.unwrap_or(!is_by_name) {
         found.reverse();
     }
+    Ok(())
 }

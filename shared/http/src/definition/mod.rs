@@ -77,6 +77,14 @@ pub(crate) fn routes() -> Router<App> {
             "/workflow-definitions/{id}/bulk-dispatch",
             post(execute::bulk_dispatch),
         )
+        .route(
+            "/actions/workflow-definitions/refresh",
+            post(publish::refresh),
+        )
+        .route(
+            "/actions/workflow-definitions/reload",
+            post(publish::reload),
+        )
         .merge(import::routes())
         .merge(subgraph::routes())
         .merge(bulk::routes())

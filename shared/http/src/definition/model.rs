@@ -14,18 +14,24 @@ const CONTENT: &str = "Dormouse:Content";
 
 /// What a definition can be asked to do. Studio opens one without the link `publish` read-only.
 fn links(definition_id: &str, is_readonly: bool) -> Value {
-    let link = |rel: &str, method: &str| {
-        json!({
-            "href": format!("/workflow-definitions/{definition_id}/{rel}"),
-            "rel": rel,
-            "method": method,
-        })
-    };
-    let mut links = vec![link("self", "GET")];
+    let base = format!("/workflow-definitions/{definition_id}");
+    let link = |rest: &str, rel: &str, method: &str| json!({ "href": format!("{base}{rest}"), "rel": rel, "method": method });
+    let by_id = format!("/workflow-definitions/by-definition-id/{definition_id}");
+    let mut links = vec![
+        link("", "self", "GET"),
+        json!({ "href": by_id, "rel": "self", "method": "GET" }),
+        link("/versions", "versions", "GET"),
+        link("/bulk-dispatch", "bulk-dispatch", "POST"),
+        link("/dispatch", "dispatch", "POST"),
+        link("/execute", "execute", "POST"),
+        link("/export", "export", "POST"),
+    ];
     if !is_readonly {
-        links.push(link("publish", "POST"));
-        links.push(link("retract", "POST"));
-        links.push(link("delete", "DELETE"));
+        links.push(link("/publish", "publish", "POST"));
+        links.push(link("/retract", "retract", "POST"));
+        links.push(link("", "delete", "DELETE"));
+        links.push(link("/import", "import", "PUT"));
+        links.push(link("/update-references", "update-references", "POST"));
     }
     links.into()
 }
@@ -37,13 +43,93 @@ pub(super) fn take_content(model: &mut Value) -> Option<String> {
     content.as_str().map(str::to_owned)
 }
 
+/// Refuses a model whose members are of a kind that Elsa cannot read.
+pub(super) fn check(model: &Value) -> Result<(), Refusal> {
+    let wrong = |name: &'static str| {
+        let told = format!("The JSON value of `{name}` is not what is expected.");
+        Err(Refusal::invalid(name, told))
+    };
+    for name in ["name", "description", "definitionId"] {
+        let given = model.get(name);
+        if given.is_some_and(|value| !value.is_string() && !value.is_null()) {
+            return wrong(name);
+        }
+    }
+    for name in ["variables", "inputs", "outputs", "outcomes"] {
+        // Older files have lists in objects.
+        let is_list =
+            |value: &Value| value.is_array() || value.is_null() || value.get("$values").is_some();
+        if model.get(name).is_some_and(|value| !is_list(value)) {
+            return wrong(name);
+        }
+    }
+    let root = model.get("root").and_then(Value::as_object);
+    let has_type =
+        |root: &Map<String, Value>| root.keys().any(|key| key.eq_ignore_ascii_case("type"));
+    if root.is_some_and(|root| !has_type(root)) {
+        return wrong("root");
+    }
+    Ok(())
+}
+
+/// Gives a model without a root Elsa's: a sequence with nothing in it.
+pub(super) fn give_root(model: &mut Value) {
+    if let Value::Object(members) = model {
+        let is_root = |name: &String| name.eq_ignore_ascii_case("root");
+        let has_root = members
+            .iter()
+            .any(|(name, value)| is_root(name) && !value.is_null());
+        if !has_root {
+            members.retain(|name, _| !is_root(name));
+            let root = json!({ "id": "Sequence1", "type": "Elsa.Sequence", "version": 1, "activities": [] });
+            members.insert("root".into(), root);
+        }
+    }
+}
+
 /// What a list can be asked to do.
 pub(super) fn list_links() -> Value {
-    let link = |rel: &str| json!({ "href": format!("/workflow-definitions//{rel}"), "rel": rel, "method": "POST" });
+    const DEFINITIONS: &str = "/workflow-definitions";
+    const BULK: &str = "/bulk-actions";
+    let link = |base: &str, rest: &str, rel: &str, method: &str| json!({ "href": format!("{base}{rest}"), "rel": rel, "method": method });
+    let delete = "/delete/workflow-definitions";
     json!([
-        link("bulk-publish"),
-        link("bulk-retract"),
-        link("bulk-delete")
+        link(DEFINITIONS, "", "self", "GET"),
+        link(
+            DEFINITIONS,
+            "/validation/is-name-unique",
+            "is-name-unique",
+            "GET"
+        ),
+        link(DEFINITIONS, "/query/count", "count", "GET"),
+        link(DEFINITIONS, "/many-by-id", "many-by-id", "GET"),
+        link(
+            BULK,
+            &format!("{delete}/by-definition-id"),
+            "bulk-delete-by-definition-id",
+            "POST"
+        ),
+        link(
+            BULK,
+            &format!("{delete}/by-id"),
+            "bulk-delete-by-id",
+            "POST"
+        ),
+        link(
+            BULK,
+            "/publish/workflow-definitions/by-definition-ids",
+            "bulk-publish",
+            "POST"
+        ),
+        link(
+            BULK,
+            "/retract/workflow-definitions/by-definition-ids",
+            "bulk-retract",
+            "POST"
+        ),
+        link(DEFINITIONS, "/import", "import", "POST"),
+        link(DEFINITIONS, "/import-files", "import-files", "POST"),
+        link(DEFINITIONS, "", "create", "POST"),
     ])
 }
 
@@ -77,6 +163,13 @@ pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value
     if let Some(Value::Object(custom)) = out.get_mut("customProperties") {
         custom.insert(CONTENT.into(), content_digest(&view.definition).into());
     }
+    spell(&mut out);
+    canvas::complete(app, &view.definition, &mut out).await?;
+    Ok(out.into())
+}
+
+/// Writes options and variables as Elsa does: what is not set too, and names of its own classes in short.
+fn spell(out: &mut Map<String, Value>) {
     if let Some(Value::Object(options)) = out.get_mut("options") {
         for (name, default) in [
             ("activationStrategyType", Value::Null),
@@ -88,9 +181,54 @@ pub(crate) async fn definition(app: &App, view: &DefinitionView) -> Result<Value
         ] {
             options.entry(name).or_insert(default);
         }
+        if let Some(strategy) = options.get_mut("incidentStrategyType") {
+            shorten(strategy);
+        }
     }
-    canvas::complete(app, &view.definition, &mut out).await?;
-    Ok(out.into())
+    let variables = out.get_mut("variables").and_then(Value::as_array_mut);
+    for variable in variables.into_iter().flatten() {
+        if let Some(driver) = variable.get_mut("storageDriverTypeName") {
+            shorten(driver);
+        }
+        let is_flag = variable.get("typeName").is_some_and(|t| t == "Boolean");
+        if is_flag && let Some(value) = variable.get_mut("value") {
+            match value.as_str() {
+                Some("true") => *value = "True".into(),
+                Some("false") => *value = "False".into(),
+                Some(_) | None => {}
+            }
+        }
+    }
+}
+
+/// `Elsa.Workflows.X, Elsa.Workflows.Core` as `X`.
+fn shorten(name: &mut Value) {
+    let short = name
+        .as_str()
+        .and_then(|text| text.strip_suffix(", Elsa.Workflows.Core"))
+        .and_then(|class| class.rsplit('.').next())
+        .map(str::to_owned);
+    if let Some(short) = short {
+        *name = short.into();
+    }
+}
+
+/// What a revert answers: Elsa's summary of the new draft.
+pub(super) fn reverted(view: &DefinitionView) -> Value {
+    let definition = &view.definition;
+    json!({
+        "id": view.version_id,
+        "definitionId": view.definition_id,
+        "name": definition.name,
+        "description": definition.description,
+        "version": view.version,
+        "toolVersion": definition.property("toolVersion"),
+        "isLatest": view.is_latest,
+        "isPublished": view.is_published,
+        "isReadonly": definition.is_readonly,
+        "materializerName": "Json",
+        "createdAt": view.created_at.to_string(),
+    })
 }
 
 /// The definition as it goes into a file: what was saved, with its schema in front.
@@ -101,6 +239,17 @@ pub(super) fn file(view: &DefinitionView) -> Value {
         "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json".into(),
     );
     out.extend(stored(view));
+    for (name, value) in [
+        ("isReadonly", view.definition.is_readonly),
+        ("isSystem", view.definition.is_system),
+    ] {
+        out.entry(name).or_insert(value.into());
+    }
+    out.entry("options").or_insert_with(|| json!({}));
+    spell(&mut out);
+    if let Some(root) = out.get_mut("root") {
+        canvas::spell(root);
+    }
     out.into()
 }
 
@@ -136,7 +285,7 @@ pub(super) fn summary(summary: &DefinitionSummary) -> Value {
         "id": summary.version_id,
         "definitionId": summary.definition_id,
         "name": summary.name,
-        "description": summary.description,
+        "description": summary.description.as_deref().unwrap_or_default(),
         "version": summary.version,
         "toolVersion": summary.tool_version,
         "isLatest": summary.is_latest,

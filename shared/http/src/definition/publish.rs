@@ -2,11 +2,13 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use dormouse_runtime::{PublishOutcome, RetractOutcome, SaveOutcome};
+use dormouse_runtime::{DefinitionHandle, PublishOutcome, RetractOutcome, SaveOutcome};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::model;
 use crate::app::App;
+use crate::body::{ElsaJson, ElsaJsonOrNone};
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -32,10 +34,15 @@ pub(super) async fn answer(app: &App, id: &str) -> Result<Json<Value>, Refusal> 
     }
 }
 
+/// A request whose members say nothing.
+#[derive(Debug, Deserialize)]
+pub(super) struct Nothing {}
+
 /// `POST /workflow-definitions/{id}/publish`
 pub(super) async fn publish(
     Scoped(app): Scoped,
     Path(id): Path<String>,
+    _request: ElsaJsonOrNone<Nothing>,
 ) -> Result<Json<Value>, Refusal> {
     answer(&app, &id).await
 }
@@ -44,6 +51,7 @@ pub(super) async fn publish(
 pub(super) async fn retract(
     Scoped(app): Scoped,
     Path(id): Path<String>,
+    _request: ElsaJsonOrNone<Nothing>,
 ) -> Result<Json<Value>, Refusal> {
     match app
         .runtime()
@@ -61,14 +69,16 @@ pub(super) async fn retract(
 pub(super) async fn revert(
     Scoped(app): Scoped,
     Path((id, version)): Path<(String, u32)>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<(StatusCode, Json<Value>), Refusal> {
     match app
         .runtime()
         .definitions()
         .revert(app.tenant(), &id, version)
         .await?
     {
-        Some(SaveOutcome::Saved { .. }) => Ok(StatusCode::CREATED),
+        Some(SaveOutcome::Saved { definition, .. }) => {
+            Ok((StatusCode::CREATED, Json(model::reverted(&definition))))
+        }
         // It names no content that it is made over.
         Some(SaveOutcome::ReadOnly | SaveOutcome::Stale(_)) => {
             Err(Refusal::DefinitionReadOnly { id })
@@ -79,11 +89,57 @@ pub(super) async fn revert(
     }
 }
 
+/// Definitions by their ids.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Refresh {
+    definition_ids: Option<Vec<String>>,
+}
+
+/// `POST /actions/workflow-definitions/refresh`: which of them there are. Their triggers are never out of date here.
+pub(super) async fn refresh(
+    Scoped(app): Scoped,
+    ElsaJson(request): ElsaJson<Refresh>,
+) -> Result<Json<Value>, Refusal> {
+    let ids = request.definition_ids.unwrap_or_default();
+    if ids.len() > app.config().page_items_max {
+        return Err(Refusal::bad_parameter("definitionIds", "too many"));
+    }
+    let (mut refreshed, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        let handle = DefinitionHandle::latest(&id);
+        let found = app
+            .runtime()
+            .query()
+            .definition(app.tenant(), &handle)
+            .await?;
+        let list = match found {
+            Some(_) => &mut refreshed,
+            None => &mut missing,
+        };
+        list.push(id);
+    }
+    Ok(Json(json!({ "refreshed": refreshed, "notFound": missing })))
+}
+
+/// `POST /actions/workflow-definitions/reload`: definitions are read from the table, so there is nothing to reload.
+pub(super) async fn reload() -> StatusCode {
+    StatusCode::OK
+}
+
 /// `POST /workflow-definitions/{id}/update-references`
 pub(super) async fn update_references(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
+    let versions = app
+        .runtime()
+        .query()
+        .definition_versions(app.tenant(), &id)
+        .await?;
+    if versions.is_empty() {
+        return Err(Refusal::NoSuchDefinition { id });
+    }
     let affected = app
         .runtime()
         .definitions()

@@ -1,8 +1,10 @@
-//! Deleting definitions and versions. Instances of them go on.
+//! Deleting definitions, with their instances, and versions, whose instances go on.
 
 use axum::http::StatusCode;
 use dormouse_runtime::DefinitionHandle;
+use dormouse_runtime::query::{InstanceFilter, Paging};
 
+use crate::app::App;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -12,15 +14,53 @@ pub(super) async fn definition(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    if app
+    let handle = DefinitionHandle::latest(&id);
+    let found = app
         .runtime()
-        .definitions()
-        .delete(app.tenant(), &id)
-        .await?
-    {
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
+    if found.is_some_and(|view| view.definition.is_readonly) {
+        return Err(Refusal::DefinitionReadOnly { id });
+    }
+    if delete(&app, &id).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Refusal::NoSuchDefinition { id })
+    }
+}
+
+/// Deletes a definition, and then its instances, as Elsa does. False: there was none.
+pub(super) async fn delete(app: &App, id: &str) -> Result<bool, Refusal> {
+    let runtime = app.runtime();
+    if !runtime.definitions().delete(app.tenant(), id).await? {
+        return Ok(false);
+    }
+    let filter = InstanceFilter {
+        definition_ids: vec![id.to_owned()],
+        ..InstanceFilter::default()
+    };
+    let mut page = Paging {
+        ascending: false,
+        skip: 0,
+        limit: app.config().page_items_max,
+        cursor: None,
+    };
+    loop {
+        let found = runtime
+            .query()
+            .instances(app.tenant(), &filter, &page)
+            .await?;
+        for one in found.instances {
+            runtime
+                .instances()
+                .delete(app.tenant(), &one.instance_id)
+                .await?;
+        }
+        page.cursor = found.cursor;
+        if page.cursor.is_none() {
+            return Ok(true);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{canvas, model, publish};
 use crate::access::PUBLISH_TOO;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
@@ -24,7 +24,7 @@ pub(super) struct SaveRequest {
 /// `POST /workflow-definitions`
 pub(super) async fn save(
     Scoped(app): Scoped,
-    Json(request): Json<SaveRequest>,
+    ElsaJson(request): ElsaJson<SaveRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     if request.publish == Some(true) {
         app.require(PUBLISH_TOO)?;
@@ -34,6 +34,8 @@ pub(super) async fn save(
         by: Some(app.principal().name.clone()),
         base: model::take_content(&mut model),
     };
+    model::check(&model)?;
+    model::give_root(&mut model);
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
     let problems = app

@@ -30,16 +30,15 @@ pub(super) async fn is_name_unique(
     Scoped(app): Scoped,
     query: Query,
 ) -> Result<Answer<Value>, Refusal> {
-    let name = query.text("name").unwrap_or_default().to_lowercase();
+    let name = query.text("name").unwrap_or_default().trim();
     let own = query.text("definitionid");
     let all = app
         .runtime()
         .query()
         .definitions(app.tenant(), VersionOptions::Latest)
         .await?;
-    let is_taken = all.iter().any(|s| {
-        Some(s.definition_id.as_str()) != own
-            && s.name.as_deref().is_some_and(|n| n.to_lowercase() == name)
-    });
+    let is_taken = all
+        .iter()
+        .any(|s| Some(s.definition_id.as_str()) != own && s.name.as_deref() == Some(name));
     Ok(Answer(json!({ "isUnique": !is_taken })))
 }

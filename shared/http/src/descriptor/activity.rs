@@ -1,4 +1,5 @@
-//! Activity types as Studio draws them. The engine's own descriptors are the one catalogue: a type that runs is listed.
+//! Activity types as Studio draws them: Elsa's in Elsa's words, and from the engine's descriptors what Elsa does not
+//! have. A type of Elsa's that does not run here is listed and not offered.
 
 use axum::Json as Answer;
 use dormouse_engine::activity::{
@@ -8,7 +9,7 @@ use dormouse_engine::definition::data_type::DataType;
 use dormouse_engine::definition::name::property_name;
 use serde_json::{Map, Value, json};
 
-use super::{Composites, NOT_FOUND};
+use super::{Composites, catalogue};
 use crate::app::App;
 use crate::path::Path;
 use crate::query::Query;
@@ -41,56 +42,53 @@ pub(super) async fn one(
 
 /// `POST /descriptors/activities/{type}/options/{property}`: what may be chosen for an input.
 pub(super) async fn options(
+    Scoped(app): Scoped,
     Path((type_name, property)): Path<(String, String)>,
 ) -> Result<Answer<Value>, Refusal> {
-    let built_in = built_ins().get(&type_name);
-    let descriptor = &built_in
-        .ok_or(Refusal::NoSuchActivityType { name: type_name })?
-        .descriptor;
-    let mut inputs = descriptor.inputs.iter().chain(&descriptor.plain);
-    let found = inputs.find(|i| i.name.eq_ignore_ascii_case(&property));
-    let items = found.map_or(Value::Null, specifications);
+    let is_it = |one: &Value| one.get("typeName").is_some_and(|name| *name == type_name);
+    let one = all(&app).await?.into_iter().rev().find(is_it);
+    let one = one.ok_or(Refusal::NoSuchActivityType { name: type_name })?;
+    let inputs = one.get("inputs").and_then(Value::as_array);
+    let is_named = |input: &&Value| {
+        let name = input.get("name").and_then(Value::as_str);
+        name.is_some_and(|name| name.eq_ignore_ascii_case(&property))
+    };
+    let found = inputs.into_iter().flatten().find(is_named);
+    let found = found.ok_or(Refusal::NoSuchActivityType { name: property })?;
+    let items = found.get("uiSpecifications").filter(|s| s.is_object());
     Ok(Answer(
-        json!({ "items": if items.is_null() { json!({}) } else { items } }),
+        json!({ "items": items.cloned().unwrap_or(json!({})) }),
     ))
 }
 
-/// Every type: those of this build, the workflows that can be used as activities, and what stands for the unknown.
+/// Every type: those of this build, Elsa's that do not run here, and the workflows that can be used as activities.
 async fn all(app: &App) -> Result<Vec<Value>, Refusal> {
     let mut items: Vec<Value> = built_ins().values().map(|b| model(&b.descriptor)).collect();
-    items.extend([workflow(), not_found()]);
+    let others = catalogue::all().filter(|(name, _)| !built_ins().contains_key(name.as_str()));
+    items.extend(others.map(|(_, one)| hidden(one.clone())));
     items.extend(Composites::read(app).await?.descriptors());
     Ok(items)
 }
 
-/// The implicit activity around a definition's root.
-fn workflow() -> Value {
-    let mut descriptor = Descriptor::new("Elsa.Workflow", "Workflows", "A workflow.");
-    descriptor.is_hidden = true;
-    model(&descriptor)
-}
-
-/// What stands for a type nobody knows.
-fn not_found() -> Value {
-    let mut descriptor = Descriptor::new(
-        NOT_FOUND,
-        "System",
-        "Stands for an activity type that is not known here, and keeps it as it was.",
-    )
-    .titled("Not Found Activity")
-    .plain("missingTypeName", "String", "The type that is not known.")
-    .plain("missingTypeVersion", "Int32", "Its version.")
-    .plain(
-        "originalActivityJson",
-        "String",
-        "The activity as it was written.",
-    );
-    descriptor.is_hidden = true;
-    model(&descriptor)
+/// The same, not offered in the toolbox.
+fn hidden(mut one: Value) -> Value {
+    if let Value::Object(members) = &mut one {
+        members.insert("isBrowsable".into(), false.into());
+    }
+    one
 }
 
 /// A type as Elsa's API spells it.
 pub(super) fn model(descriptor: &Descriptor) -> Value {
+    match catalogue::find(&descriptor.type_name) {
+        Some(one) if descriptor.is_hidden => hidden(one.clone()),
+        Some(one) => one.clone(),
+        None => own(descriptor),
+    }
+}
+
+/// A type that Elsa does not have.
+fn own(descriptor: &Descriptor) -> Value {
     let (namespace, name) = descriptor
         .type_name
         .rsplit_once('.')
@@ -203,7 +201,7 @@ fn specifications(input: &InputDescriptor) -> Value {
     };
     match input.ui_hint {
         "dropdown" => {
-            let list = json!({ "items": choices(Map::new()), "isFlagsEnum": false });
+            let list = json!({ "items": choices(Map::new()) });
             json!({ "dropdown": { "selectList": list } })
         }
         "checklist" => {
@@ -270,12 +268,6 @@ mod tests {
                 );
                 assert_ne!(input["description"], "", "{name}: {input}");
             }
-            let has_way_out = told["ports"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|p| p["type"] == "Flow");
-            assert_eq!(has_way_out, told["isTerminal"] == false, "{name}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Descriptors: what Studio's toolbox, pickers and editors are made of.
 
 mod activity;
+mod catalogue;
 mod composite;
 mod lists;
 

@@ -6,7 +6,7 @@ use dormouse_runtime::identity::{Role, RoleOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -44,13 +44,16 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
     let roles = app.runtime().accounts().roles(app.tenant()).await?;
     let items: Vec<Value> = roles.iter().map(model).collect();
     let count = items.len();
-    Ok(Answer(json!({ "items": items, "totalCount": count })))
+    // Elsa's member is `roles`.
+    Ok(Answer(
+        json!({ "roles": items, "items": items, "totalCount": count }),
+    ))
 }
 
 /// `POST /identity/roles`
 pub(super) async fn create(
     Scoped(app): Scoped,
-    Json(request): Json<RoleRequest>,
+    ElsaJson(request): ElsaJson<RoleRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let role = request.role(None)?;
     let outcome = app.identity().put_role(app.principal(), role, true).await?;
@@ -61,7 +64,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     Scoped(app): Scoped,
     Path(id): Path<String>,
-    Json(request): Json<RoleRequest>,
+    ElsaJson(request): ElsaJson<RoleRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let role = request.role(Some(id.clone()))?;
     let outcome = app
@@ -86,9 +89,16 @@ pub(super) async fn impact(
     Path(id): Path<String>,
 ) -> Result<Answer<Value>, Refusal> {
     let holders = app.identity().holders(app.tenant(), &id).await?;
-    Ok(Answer(
-        json!({ "roleId": id, "holders": holders, "canDelete": holders == 0 }),
-    ))
+    Ok(Answer(json!({
+        "roleId": id,
+        "holders": holders,
+        "canDelete": holders == 0,
+        "canRemediate": false,
+        "configurationReferences": [],
+        "editableReferences": [],
+        "warnings": [],
+        "executionMode": "atomic",
+    })))
 }
 
 fn answer(outcome: RoleOutcome, id: &str) -> Result<Answer<Value>, Refusal> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::client_address::ClientAddress;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -27,8 +27,16 @@ pub(super) struct Login {
 pub(super) async fn sign_in(
     Scoped(app): Scoped,
     client: ClientAddress,
-    Json(login): Json<Login>,
+    ElsaJson(login): ElsaJson<Login>,
 ) -> Result<Answer<Value>, Refusal> {
+    let missing = [("username", &login.username), ("password", &login.password)];
+    let missing = missing.into_iter().filter(|(_, text)| text.is_empty());
+    let missing: Vec<_> = missing
+        .map(|(name, _)| (name, format!("'{name}' must not be empty.")))
+        .collect();
+    if !missing.is_empty() {
+        return Err(Refusal::Invalid(missing));
+    }
     // Before it is checked: of many at once, no more are tried than one after the other.
     if !app.passwords_limit().take(&client) {
         return Err(Refusal::TooManyAttempts);

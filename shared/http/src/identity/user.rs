@@ -6,7 +6,7 @@ use dormouse_runtime::identity::{UserChange, UserOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -28,13 +28,16 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
         .map(|user| json!({ "id": user.name, "name": user.name, "roles": user.roles }))
         .collect();
     let count = items.len();
-    Ok(Answer(json!({ "items": items, "totalCount": count })))
+    // Elsa's member is `users`.
+    Ok(Answer(
+        json!({ "users": items, "items": items, "totalCount": count }),
+    ))
 }
 
 /// `POST /identity/users`. Without a password one is made up, and told this once.
 pub(super) async fn create(
     Scoped(app): Scoped,
-    Json(request): Json<UserRequest>,
+    ElsaJson(request): ElsaJson<UserRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let change = UserChange {
         name: request.name.unwrap_or_default(),
@@ -49,7 +52,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     Scoped(app): Scoped,
     Path(id): Path<String>,
-    Json(request): Json<UserRequest>,
+    ElsaJson(request): ElsaJson<UserRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     let is_same = |name: &String| name.trim().eq_ignore_ascii_case(id.trim());
     if !request.name.as_ref().is_none_or(is_same) {

@@ -2,12 +2,14 @@
 
 use axum::Json as Answer;
 use dormouse_runtime::query::{InstanceFilter, Paging};
-use dormouse_runtime::{DeleteOutcome, ResumeOutcome, RuntimeError};
+use dormouse_runtime::{
+    DefinitionHandle, DeleteOutcome, ResumeOutcome, RuntimeError, VersionOptions,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
@@ -20,9 +22,30 @@ pub(super) struct Which {
     workflow_definition_id: Option<String>,
     workflow_definition_ids: Option<Vec<String>>,
     definition_version_id: Option<String>,
+    version_options: Option<VersionOptions>,
 }
 
 impl Which {
+    /// Names the version that the options mean, if they mean one.
+    async fn of_version(mut self, app: &App) -> Result<Self, Refusal> {
+        if let (Some(id), Some(version)) = (&self.definition_id, self.version_options.take())
+            && version != VersionOptions::AllVersions
+        {
+            let handle = DefinitionHandle::Definition {
+                id: id.clone(),
+                version,
+            };
+            let found = app
+                .runtime()
+                .query()
+                .definition(app.tenant(), &handle)
+                .await?;
+            // An id that no version has: there is no such version.
+            self.definition_version_id = Some(found.map_or_else(String::new, |v| v.version_id));
+        }
+        Ok(self)
+    }
+
     /// Their ids. What a definition has is found page by page, and what ends in between is not there any more.
     async fn ids(self, app: &App, statuses: &[&str]) -> Result<Vec<String>, Refusal> {
         let max = app.config().page_items_max;
@@ -70,8 +93,14 @@ impl Which {
 /// `POST /bulk-actions/cancel/workflow-instances`
 pub(super) async fn cancel(
     Scoped(app): Scoped,
-    Json(request): Json<Which>,
+    ElsaJson(request): ElsaJson<Which>,
 ) -> Result<Answer<Value>, Refusal> {
+    if request.definition_id.is_some() != request.version_options.is_some() {
+        let told =
+            "VersionOptions and DefinitionId should either both be empty or both be not empty";
+        return Err(Refusal::invalid("versionOptions", told));
+    }
+    let request = request.of_version(&app).await?;
     let mut cancelled = 0;
     for id in request.ids(&app, &["Running"]).await? {
         match app.runtime().instances().cancel(app.tenant(), &id).await {
@@ -95,7 +124,7 @@ pub(super) async fn cancel(
 /// `POST /bulk-actions/delete/workflow-instances`, also under its old name that ends in `by-id`.
 pub(super) async fn delete(
     Scoped(app): Scoped,
-    Json(request): Json<Which>,
+    ElsaJson(request): ElsaJson<Which>,
 ) -> Result<Answer<Value>, Refusal> {
     let mut deleted = 0;
     for id in request.ids(&app, &[]).await? {

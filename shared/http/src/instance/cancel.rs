@@ -9,7 +9,8 @@ use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
-/// `POST /cancel/workflow-instances/{id}`. One that has ended already stays as it is, and that is fine, as in Elsa.
+/// `POST /cancel/workflow-instances/{id}`. One that has ended already stays as it is, and one
+/// that there is not is none to cancel: both are fine, as in Elsa.
 pub(super) async fn cancel(
     Scoped(app): Scoped,
     Path(id): Path<String>,
@@ -18,10 +19,10 @@ pub(super) async fn cancel(
         ResumeOutcome::Resumed(_)
         | ResumeOutcome::Ended(_)
         | ResumeOutcome::BookmarkGone(_)
-        | ResumeOutcome::Seen(_) => Ok(Json(Value::Null)),
+        | ResumeOutcome::Seen(_)
+        | ResumeOutcome::NotFound => Ok(Json(Value::Null)),
         ResumeOutcome::NotYet => Err(Refusal::BookmarkNotYetOpen { instance_id: id }),
         ResumeOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
-        ResumeOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
     }
 }
 

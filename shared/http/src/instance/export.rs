@@ -1,7 +1,7 @@
 //! Exporting instances: their state and what they did, for people and other programs to read, and to come back
 //! ([`super::import`]).
 
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::graph::Graph;
 use dormouse_engine::http::{File, archive};
@@ -91,6 +91,9 @@ pub(super) async fn many(
                 ..File::default()
             });
         }
+    }
+    if files.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
     Ok(attachment("application/zip", "workflow-instances.zip", zip))

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJsonOrNone;
 use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
@@ -71,7 +71,7 @@ pub(super) async fn by_body(
     Scoped(app): Scoped,
     Path(id): Path<String>,
     query: Query,
-    Json(request): Json<JournalRequest>,
+    ElsaJsonOrNone(request): ElsaJsonOrNone<JournalRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     journal(&app, id, &query, request).await
 }
@@ -107,7 +107,6 @@ async fn journal(
     let skip = skip.unwrap_or(page.saturating_mul(take));
     let filter = request.filter.unwrap_or_default();
 
-    let no_instance = || Refusal::NoSuchInstance { id: id.clone() };
     let runtime = app.runtime();
     // Without a filter the place in the list is the line's number. With one, lines are counted from the start.
     let (lines, total) = if filter.takes_all() {
@@ -115,14 +114,14 @@ async fn journal(
             .query()
             .journal(app.tenant(), &id, skip as u64, take)
             .await?;
-        let found = found.ok_or_else(no_instance)?;
+        let found = found.unwrap_or_default();
         (found.lines, found.total)
     } else {
         let found = runtime
             .query()
             .journal(app.tenant(), &id, 0, usize::MAX)
             .await?;
-        let mut lines = found.ok_or_else(no_instance)?.lines;
+        let mut lines = found.unwrap_or_default().lines;
         lines.retain(|line| filter.takes(line));
         let total = lines.len() as u64;
         (lines.into_iter().skip(skip).take(take).collect(), total)
@@ -147,7 +146,8 @@ pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
         "activityId": line.activity_id,
         "activityType": line.activity_type,
         "activityTypeVersion": line.activity_type_version,
-        "activityName": line.activity_name,
+        "activityName": line.activity_name.as_ref().filter(|_| line.activity_node_id.contains(':')),
+        "activityNodeId": line.activity_node_id,
         "nodeId": line.activity_node_id,
         "timestamp": line.at.to_string(),
         "sequence": line.sequence,

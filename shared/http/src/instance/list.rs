@@ -1,18 +1,15 @@
-//! Listing instances. The same address starts one, as the guides have it: a body that names a definition and no
-//! page, order or filter of a list is a start.
+//! Listing instances.
 
 use axum::Json as Answer;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::time::Timestamp;
-use dormouse_runtime::query::{InstanceFilter, Paging};
+use dormouse_runtime::query::{InstanceFilter, ListedInstance, Paging, Summary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{model, start};
-use crate::access::{EXECUTE, READ_INSTANCES};
+use super::model;
 use crate::app::App;
-use crate::body::{Json, shape};
+use crate::body::ElsaJsonOrNone;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -23,9 +20,9 @@ const COUNT_BOUND: usize = 10_000;
 /// Elsa's filter. Names as in its requests.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListRequest {
-    page: Option<usize>,
-    page_size: Option<usize>,
+pub(super) struct ListRequest {
+    page: Option<i64>,
+    page_size: Option<i64>,
     skip: Option<usize>,
     take: Option<usize>,
     search_term: Option<String>,
@@ -41,6 +38,7 @@ struct ListRequest {
     statuses: Option<Vec<String>>,
     sub_status: Option<String>,
     sub_statuses: Option<Vec<String>>,
+    order_by: Option<String>,
     order_direction: Option<String>,
     timestamp_filters: Option<Vec<TimestampFilter>>,
 }
@@ -53,22 +51,6 @@ pub(crate) struct TimestampFilter {
     operator: String,
     timestamp: String,
 }
-
-/// What only a list's request has.
-const LIST_ONLY: [&str; 12] = [
-    "page",
-    "pageSize",
-    "skip",
-    "take",
-    "searchTerm",
-    "definitionIds",
-    "statuses",
-    "subStatuses",
-    "hasIncidents",
-    "orderBy",
-    "orderDirection",
-    "timestampFilters",
-];
 
 /// `GET /workflow-instances`
 pub(super) async fn by_query(Scoped(app): Scoped, query: Query) -> Result<Response, Refusal> {
@@ -92,68 +74,144 @@ pub(super) async fn by_query(Scoped(app): Scoped, query: Query) -> Result<Respon
         statuses: many("statuses"),
         sub_status: text("substatus"),
         sub_statuses: many("substatuses"),
+        order_by: text("orderby"),
         order_direction: text("orderdirection"),
         timestamp_filters: None,
     };
     list(&app, request).await
 }
 
-/// `POST /workflow-instances`
-pub(super) async fn or_start(
+/// `POST /workflow-instances`: a list too.
+pub(super) async fn by_body(
     Scoped(app): Scoped,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
+    ElsaJsonOrNone(request): ElsaJsonOrNone<ListRequest>,
 ) -> Result<Response, Refusal> {
-    let is_list = LIST_ONLY.iter().any(|name| body.get(name).is_some());
-    let names_definition = body.get("definitionId").is_some_and(Value::is_string);
-    if names_definition && !is_list {
-        app.require(EXECUTE)?;
-        return start::start(&app, &headers, shape(body)?).await;
+    list(&app, request).await
+}
+
+/// What a list is in the order of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Created,
+    Updated,
+    Finished,
+    Name,
+}
+
+impl Order {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        match text.to_ascii_lowercase().as_str() {
+            "created" | "createdat" => Ok(Self::Created),
+            "updatedat" | "updated" => Ok(Self::Updated),
+            "finished" | "finishedat" => Ok(Self::Finished),
+            "name" => Ok(Self::Name),
+            _ => Err(Refusal::bad_parameter("orderBy", text)),
+        }
     }
-    app.require(READ_INSTANCES)?;
-    list(&app, shape(body)?).await
 }
 
 async fn list(app: &App, request: ListRequest) -> Result<Response, Refusal> {
-    let take = request.take.or(request.page_size).unwrap_or(25);
+    if request.page.is_some_and(|page| page < 0) {
+        let told = "Page must be greater than or equal to 1.";
+        return Err(Refusal::invalid("generalErrors", told));
+    }
+    if request.page_size.is_some_and(|size| size < 1) {
+        let told = "Page size must be greater than or equal to 1.";
+        return Err(Refusal::invalid("generalErrors", told));
+    }
+    let number = |n: Option<i64>| n.and_then(|n| usize::try_from(n).ok());
+    let take = request.take.or(number(request.page_size)).unwrap_or(25);
     let limit = take.clamp(1, app.config().page_items_max);
-    let page = request.page.unwrap_or(0);
+    let page = number(request.page).unwrap_or(0);
+    let order = request.order_by.as_deref().map(Order::parse).transpose()?;
+    let order = order.unwrap_or(Order::Created);
+    let direction = request.order_direction.as_deref();
+    let ascending = match direction.map(str::to_ascii_lowercase).as_deref() {
+        Some("ascending" | "0") => true,
+        Some("descending" | "1") => false,
+        Some(other) => return Err(Refusal::bad_parameter("orderDirection", other)),
+        None => order == Order::Name,
+    };
     let paging = Paging {
-        ascending: request
-            .order_direction
-            .as_deref()
-            .is_some_and(|d| d.eq_ignore_ascii_case("ascending")),
+        ascending,
         skip: request.skip.unwrap_or(page.saturating_mul(limit)),
         limit,
         cursor: None,
     };
-    let filter = filter(request)?;
-    let found = app
-        .runtime()
-        .query()
-        .instances(app.tenant(), &filter, &paging)
-        .await?;
-    let total = app
-        .runtime()
-        .query()
-        .count_instances(app.tenant(), &filter, COUNT_BOUND)
-        .await?;
-    let items: Vec<Value> = found
-        .instances
+    let (filter, bounds) = filter(request)?;
+    let (items, total, is_exact) = if order == Order::Created && bounds.is_empty() {
+        let runtime = app.runtime();
+        let found = runtime
+            .query()
+            .instances(app.tenant(), &filter, &paging)
+            .await?;
+        let total = runtime
+            .query()
+            .count_instances(app.tenant(), &filter, COUNT_BOUND);
+        let total = total.await?;
+        (found.instances, total.count, total.exact)
+    } else {
+        sorted(app, &filter, &bounds, order, &paging).await?
+    };
+    let items: Vec<Value> = items
         .iter()
         .map(|i| model::summary(&i.instance_id, &i.summary).into())
         .collect();
     Ok(Answer(json!({
         "items": items,
-        "totalCount": total.count,
-        "isTotalExact": total.exact,
+        "totalCount": total,
+        "isTotalExact": is_exact,
         "page": page,
         "pageSize": limit,
     }))
     .into_response())
 }
 
-fn filter(request: ListRequest) -> Result<InstanceFilter, Refusal> {
+/// A page in an order that is not the lists' own, or within bounds that they do not know: of the newest
+/// [`COUNT_BOUND`] instances.
+async fn sorted(
+    app: &App,
+    filter: &InstanceFilter,
+    bounds: &[Bound],
+    order: Order,
+    paging: &Paging,
+) -> Result<(Vec<ListedInstance>, u64, bool), Refusal> {
+    let mut all: Vec<ListedInstance> = Vec::new();
+    let mut next = Paging {
+        ascending: false,
+        skip: 0,
+        limit: app.config().page_items_max,
+        cursor: None,
+    };
+    loop {
+        let found = app
+            .runtime()
+            .query()
+            .instances(app.tenant(), filter, &next)
+            .await?;
+        all.extend(found.instances);
+        next.cursor = found.cursor;
+        if next.cursor.is_none() || all.len() >= COUNT_BOUND {
+            break;
+        }
+    }
+    let is_exact = next.cursor.is_none();
+    all.retain(|one| bounds.iter().all(|bound| bound.has(&one.summary)));
+    match order {
+        Order::Created => all.sort_by_key(|one| one.summary.created_ms),
+        Order::Updated => all.sort_by_key(|one| one.summary.updated_ms),
+        Order::Finished => all.sort_by_key(|one| one.summary.finished_ms),
+        Order::Name => all.sort_by(|a, b| a.summary.name.cmp(&b.summary.name)),
+    }
+    if !paging.ascending {
+        all.reverse();
+    }
+    let total = all.len() as u64;
+    let page = all.into_iter().skip(paging.skip).take(paging.limit);
+    Ok((page.collect(), total, is_exact))
+}
+
+fn filter(request: ListRequest) -> Result<(InstanceFilter, Vec<Bound>), Refusal> {
     let one_or_many = |one: Option<String>, many: Option<Vec<String>>| {
         let mut all = many.unwrap_or_default();
         all.extend(one.filter(|text| !text.is_empty()));
@@ -174,14 +232,65 @@ fn filter(request: ListRequest) -> Result<InstanceFilter, Refusal> {
         created_from_ms: None,
         created_until_ms: None,
     };
+    let mut bounds = Vec::new();
     for bound in request.timestamp_filters.unwrap_or_default() {
-        bound.apply(&mut filter)?;
+        match Column::of(&bound.column) {
+            Some(column) => bounds.push(bound.of_column(column)?),
+            None => bound.apply(&mut filter)?,
+        }
     }
-    Ok(filter)
+    Ok((filter, bounds))
+}
+
+/// A time that no list is in the order of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Updated,
+    Finished,
+}
+
+impl Column {
+    fn of(name: &str) -> Option<Self> {
+        match name.to_ascii_lowercase().as_str() {
+            "updatedat" => Some(Self::Updated),
+            "finishedat" => Some(Self::Finished),
+            _ => None,
+        }
+    }
+}
+
+/// A bound on such a time.
+#[derive(Debug)]
+struct Bound {
+    column: Column,
+    from_ms: Option<i64>,
+    until_ms: Option<i64>,
+}
+
+impl Bound {
+    fn has(&self, summary: &Summary) -> bool {
+        let at = match self.column {
+            Column::Updated => Some(summary.updated_ms),
+            Column::Finished => summary.finished_ms,
+        };
+        at.is_some_and(|at| {
+            self.from_ms.is_none_or(|from| at >= from)
+                && self.until_ms.is_none_or(|until| at < until)
+        })
+    }
 }
 
 impl TimestampFilter {
-    /// Only the time of creation can be asked for: the lists are in its order, and no other needs a scan.
+    fn of_column(&self, column: Column) -> Result<Bound, Refusal> {
+        let (from_ms, until_ms) = self.range()?;
+        Ok(Bound {
+            column,
+            from_ms,
+            until_ms,
+        })
+    }
+
+    /// Bounds the time of creation, the one that the lists are in the order of.
     pub(crate) fn apply(&self, filter: &mut InstanceFilter) -> Result<(), Refusal> {
         if !self.column.eq_ignore_ascii_case("CreatedAt") {
             return Err(Refusal::bad_parameter(
@@ -189,21 +298,26 @@ impl TimestampFilter {
                 &self.column,
             ));
         }
-        let bad_time = || Refusal::bad_parameter("timestampFilters.timestamp", &self.timestamp);
-        let at = Timestamp::parse(&self.timestamp).ok_or_else(bad_time)?.0;
-        let (from, until) = match self.operator.as_str() {
-            "Is" => (Some(at), Some(at + 1)),
-            "LessThan" => (None, Some(at)),
-            "LessThanOrEqual" => (None, Some(at + 1)),
-            "GreaterThan" => (Some(at + 1), None),
-            "GreaterThanOrEqual" => (Some(at), None),
-            other => return Err(Refusal::bad_parameter("timestampFilters.operator", other)),
-        };
+        let (from, until) = self.range()?;
         filter.created_from_ms = filter.created_from_ms.max(from);
         filter.created_until_ms = match (filter.created_until_ms, until) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
         Ok(())
+    }
+
+    /// The first ms that it takes, and the first one after that which it does not.
+    fn range(&self) -> Result<(Option<i64>, Option<i64>), Refusal> {
+        let bad_time = || Refusal::bad_parameter("timestampFilters.timestamp", &self.timestamp);
+        let at = Timestamp::parse(&self.timestamp).ok_or_else(bad_time)?.0;
+        Ok(match self.operator.as_str() {
+            "Is" => (Some(at), Some(at + 1)),
+            "LessThan" => (None, Some(at)),
+            "LessThanOrEqual" => (None, Some(at + 1)),
+            "GreaterThan" => (Some(at + 1), None),
+            "GreaterThanOrEqual" => (Some(at), None),
+            other => return Err(Refusal::bad_parameter("timestampFilters.operator", other)),
+        })
     }
 }

@@ -25,8 +25,9 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route(
             "/workflow-instances",
-            get(list::by_query).post(list::or_start),
+            get(list::by_query).post(list::by_body),
         )
+        .route("/workflow-starts", post(start::by_body))
         .route(
             "/workflow-instances/{id}",
             get(read::instance).delete(cancel::delete),

@@ -94,7 +94,7 @@ pub(crate) fn bookmark(bookmark: &Bookmark, instance: &Instance, graph: &Graph) 
         "id": bookmark.id.as_str(),
         "name": bookmark.name,
         "hash": bookmark.hash(),
-        "payload": bookmark.payload,
+        "payload": payload(&bookmark.payload),
         "activityId": node.map(|n| &n.id),
         "activityNodeId": node.map(|n| &n.node_id),
         "activityName": node.and_then(|n| n.name.as_ref()),
@@ -104,6 +104,20 @@ pub(crate) fn bookmark(bookmark: &Bookmark, instance: &Instance, graph: &Graph) 
         "waitsFor": kind,
         "due": bookmark.due().map(|t| t.to_string()),
     })
+}
+
+/// A payload with its members in Elsa's casing too.
+fn payload(payload: &Value) -> Value {
+    let mut payload = payload.clone();
+    if let Value::Object(members) = &mut payload {
+        for (name, value) in members.clone() {
+            let mut chars = name.chars();
+            let first = chars.next().map(|c| c.to_ascii_lowercase());
+            let camel: String = first.into_iter().chain(chars).collect();
+            members.entry(camel).or_insert(value);
+        }
+    }
+    payload
 }
 
 fn incident(incident: &Incident) -> Value {

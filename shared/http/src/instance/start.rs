@@ -13,10 +13,12 @@ use serde_json::{Map, Value, json};
 use super::accepted::accepted;
 use super::model;
 use crate::app::App;
+use crate::body::Json as Body;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 use crate::workflow;
 
-/// A start by `POST /workflow-instances`.
+/// A start by `POST /workflow-starts`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewInstance {
@@ -36,11 +38,11 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// Starts an instance: 201, or 200 if this start was made before.
-pub(super) async fn start(
-    app: &App,
-    headers: &HeaderMap,
-    new: NewInstance,
+/// `POST /workflow-starts`: starts an instance: 201, or 200 if this start was made before. Not in Elsa.
+pub(super) async fn by_body(
+    Scoped(app): Scoped,
+    headers: HeaderMap,
+    Body(new): Body<NewInstance>,
 ) -> Result<Response, Refusal> {
     let id = new.definition_id;
     let mut request = StartRequest::new(DefinitionHandle::Definition {
@@ -48,7 +50,7 @@ pub(super) async fn start(
         version: new.version_options.unwrap_or_default(),
     });
     request.instance_id = new.id;
-    request.idempotency_key = idempotency_key(headers);
+    request.idempotency_key = idempotency_key(&headers);
     request.correlation_id = new.correlation_id;
     request.name = new.name;
     request.trigger_activity_id = new.trigger_activity_id;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::body::Json;
+use crate::body::ElsaJson;
 use crate::path::Path;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
@@ -40,7 +40,7 @@ struct SetVariable {
 pub(super) async fn set(
     Scoped(app): Scoped,
     Path(id): Path<String>,
-    Json(request): Json<SetVariables>,
+    ElsaJson(request): ElsaJson<SetVariables>,
 ) -> Result<Answer<Value>, Refusal> {
     if request.variables.is_empty() {
         return answer(&app, id).await;
@@ -67,13 +67,14 @@ pub(super) async fn set(
             sub_status: head.summary.sub_status,
         }),
         AlterOutcome::Deleted => Err(Refusal::InstanceDeleted { id }),
-        AlterOutcome::NotFound => Err(Refusal::NoSuchInstance { id }),
+        AlterOutcome::NotFound => answer(&app, id).await,
     }
 }
 
 async fn answer(app: &App, id: String) -> Result<Answer<Value>, Refusal> {
     let found = app.runtime().query().variables(app.tenant(), &id).await?;
-    let found = found.ok_or(Refusal::NoSuchInstance { id })?;
+    // Elsa lists none where there is no instance.
+    let found = found.unwrap_or_default();
     let mut items: Vec<Value> = found
         .iter()
         .map(|v| json!({ "id": v.id, "name": v.name, "value": v.value }))

@@ -153,7 +153,9 @@ pub(crate) async fn elsa(
     query: &Query,
     body: &Bytes,
 ) -> Result<Response, Refusal> {
-    let text = query.text("t").unwrap_or_default();
+    let Some(text) = query.text("t") else {
+        return Err(Refusal::invalid("t", "Query parameter was not found!"));
+    };
     // A HEAD asks what a GET would answer; it must not do it.
     if !app.config().has_elsa_links || method == Method::HEAD {
         return Err(Refusal::InvalidToken);

@@ -105,6 +105,10 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "definitionId:string status:string subStatus:string searchTerm:string page:few pageSize:few",
     ),
     (
+        "/workflow-starts",
+        "definitionId!:string id:string correlationId:string name:string triggerActivityId:string input:object",
+    ),
+    (
         "/workflow-instances/{id}/export",
         "includeBookmarks:flag includeActivityExecutionLog:flag includeWorkflowExecutionLog:flag",
     ),

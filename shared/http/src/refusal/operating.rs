@@ -44,6 +44,10 @@ pub enum Operating {
     NoSuchActivityExecution {
         id: String,
     },
+    NotHere {
+        module: &'static str,
+        reason: &'static str,
+    },
     NotYourDeployment,
     HttpsRequired,
     ExportTooLarge {
@@ -97,6 +101,11 @@ impl Operating {
                     ),
                 )
             }
+            Self::NotHere { module, reason } => (
+                S::NOT_IMPLEMENTED,
+                "notHere",
+                format!("there is no module `{module}` on this server: {reason}"),
+            ),
             Self::NoSuchPlan { id } => (
                 S::NOT_FOUND,
                 "noSuchPlan",

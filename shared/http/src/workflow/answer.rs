@@ -8,7 +8,7 @@ use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::SubStatus;
 use dormouse_runtime::BurstReport;
 use dormouse_runtime::query::InstanceHead;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::headers::is_of_workflow;
 use crate::instance::accepted::accepted;
@@ -64,6 +64,25 @@ pub(super) fn of(report: BurstReport) -> Response {
         answer.headers_mut().insert(name, id);
     }
     answer
+}
+
+/// The answer to a request that more than one workflow listens for, in Elsa's words.
+pub(super) fn ambiguous(path: &str, workflows: Vec<Value>) -> Response {
+    tracing::error!(
+        path,
+        "more than one workflow listens; give each its own path"
+    );
+    let body = json!({
+        "errorMessage": "The call is ambiguous and matches multiple workflows.",
+        "workflows": workflows,
+    });
+    (StatusCode::INTERNAL_SERVER_ERROR, Json(body)).into_response()
+}
+
+/// The answer to a request that has waited as long as its endpoint lets it.
+pub(super) fn too_late() -> Response {
+    let body = json!({ "errorMessage": "The request took longer than its endpoint allows." });
+    (StatusCode::INTERNAL_SERVER_ERROR, Json(body)).into_response()
 }
 
 /// The answer to a request that was made before under the same key or instance id. What was answered then is not

@@ -4,10 +4,13 @@ mod answer;
 mod request;
 mod template;
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path};
@@ -15,6 +18,7 @@ use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::http::Rules;
 use dormouse_runtime::query::Waiting;
 use dormouse_runtime::{DefinitionHandle, ResumeRequest, StartOutcome, StartRequest};
+use futures_util::future::{Either, select};
 
 use crate::access::READ_INSTANCES;
 use crate::app::App;
@@ -23,6 +27,7 @@ use crate::instance::start::idempotency_key;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 use request::WorkflowRequest;
+use serde_json::json;
 
 pub(crate) use answer::response;
 
@@ -69,7 +74,31 @@ impl Listeners {
     }
 }
 
-async fn handle(Scoped(app): Scoped, request: Request) -> Result<Response, Refusal> {
+/// Answers a request. A client that a workflow's path means nothing to, or that may not ask, gets a bare status, as
+/// from Elsa; one that asks for problem JSON gets that.
+async fn handle(scoped: Scoped, request: Request) -> Response {
+    let accept = request.headers().get(header::ACCEPT);
+    let accept = accept.and_then(|value| value.to_str().ok());
+    let reads_problems = accept.is_some_and(|text| text.contains("problem+json"));
+    let mut response = match serve(scoped, request).await {
+        Ok(response) => response,
+        Err(refusal) => refusal.into_response(),
+    };
+    let is_problem = response.headers().get(header::CONTENT_TYPE)
+        == Some(&HeaderValue::from_static("application/problem+json"));
+    let is_bare = matches!(
+        response.status(),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
+    );
+    if is_problem && is_bare && !reads_problems {
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::empty();
+    }
+    response
+}
+
+async fn serve(Scoped(app): Scoped, request: Request) -> Result<Response, Refusal> {
     let head = WorkflowRequest::head(&app, &request, BASE)?;
     let mut found = find(&app, head).await?;
     // A body costs memory and time: who is turned away anyway is so before it is read.
@@ -140,19 +169,11 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         request,
     } = found;
     let path = request.path.clone();
-    let several = |workflows: Vec<String>| Refusal::SeveralWorkflowsListen {
-        path: path.clone(),
-        workflows,
-    };
     waiting.bookmarks.retain(|b| request.is_for(b));
-    let mut definitions: Vec<String> = waiting
-        .triggers
-        .iter()
-        .map(|t| t.definition_id.clone())
-        .collect();
-    definitions.dedup();
-    if definitions.len() > 1 {
-        return Err(several(definitions));
+    if waiting.triggers.len() > 1 {
+        let all = waiting.triggers.iter();
+        let all = all.map(|t| json!({ "WorkflowDefinitionId": t.definition_id }));
+        return Ok(Ran::Answered(answer::ambiguous(&path, all.collect())));
     }
     if let Some(trigger) = waiting.triggers.into_iter().next() {
         if let Some(answer) = request.turned_away(app, &trigger.trigger.payload) {
@@ -166,17 +187,17 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         start.correlation_id = request.correlation_id.clone();
         start.input = request.input();
         start.has_http_request = true;
-        let outcome = app.runtime().instances().start(app.tenant(), start).await?;
-        return started(app, trigger.definition_id, outcome, request);
+        let limit = Rules::of(&Waiting::payload(&trigger.trigger.payload)).timeout_ms();
+        let work = Box::pin(app.runtime().instances().start(app.tenant(), start));
+        return match within(app, limit, work).await {
+            Some(outcome) => started(app, trigger.definition_id, outcome?, request),
+            None => Ok(Ran::Answered(answer::too_late())),
+        };
     }
     if waiting.bookmarks.len() > 1 {
-        return Err(several(
-            waiting
-                .bookmarks
-                .into_iter()
-                .map(|b| b.instance_id)
-                .collect(),
-        ));
+        let all = waiting.bookmarks.iter();
+        let all = all.map(|b| json!({ "WorkflowInstanceId": b.instance_id }));
+        return Ok(Ran::Answered(answer::ambiguous(&path, all.collect())));
     }
     let Some(bookmark) = waiting.bookmarks.into_iter().next() else {
         return Err(Refusal::NoWorkflowListens { path });
@@ -188,13 +209,25 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
     let mut resume = ResumeRequest::bookmark(&id, bookmark.bookmark_id, request.input());
     resume.stamp = Some(bookmark.stamp);
     resume.has_http_request = true;
-    let outcome = app
-        .runtime()
-        .instances()
-        .resume(app.tenant(), resume)
-        .await?;
-    let report = crate::instance::resume_report(id, outcome)?;
+    let limit = Rules::of(&Waiting::payload(&bookmark.found_by.payload)).timeout_ms();
+    let work = Box::pin(app.runtime().instances().resume(app.tenant(), resume));
+    let Some(outcome) = within(app, limit, work).await else {
+        return Ok(Ran::Answered(answer::too_late()));
+    };
+    let report = crate::instance::resume_report(id, outcome?)?;
     Ok(Ran::Answered(answer::of(Arc::unwrap_or_clone(report))))
+}
+
+/// Waits for work, at most so long. What was begun goes on without the request.
+async fn within<T>(app: &App, limit_ms: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
+    let Some(limit_ms) = limit_ms else {
+        return Some(work.await);
+    };
+    let clock = &app.runtime().ports().clock;
+    match select(pin!(work), clock.sleep(limit_ms)).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right(_) => None,
+    }
 }
 
 fn started(

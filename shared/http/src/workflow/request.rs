@@ -1,11 +1,13 @@
 //! A request to an HTTP workflow, and what its HttpEndpoint activity receives of it.
 
+use std::collections::BTreeMap;
+
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_engine::http::{Arrived, HTTP_CONTEXT, Rules};
+use dormouse_engine::http::{Arrived, HTTP_CONTEXT, Rules, header_name};
 use dormouse_runtime::query::{BookmarkRow, Waiting};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +15,7 @@ use super::answer;
 use crate::app::App;
 use crate::body::Body;
 use crate::gate;
-use crate::query::{Query, percent};
+use crate::query::{Query, decode, percent};
 use crate::refusal::Refusal;
 
 /// A request to an HTTP workflow.
@@ -29,7 +31,8 @@ pub(super) struct WorkflowRequest {
     /// The correlation id of the instances that it is for, or of the one that it starts.
     pub(super) correlation_id: Option<String>,
     pub(super) headers: HeaderMap,
-    query: Query,
+    /// The query's names and values as they are written.
+    written: Vec<(String, String)>,
     /// `None`: it is larger than the server takes, or not read yet.
     body: Option<Body>,
     body_bytes_max: usize,
@@ -65,7 +68,7 @@ impl WorkflowRequest {
             instance_id: named("x-workflow-instance-id", "workflowinstanceid"),
             correlation_id: named("x-correlation-id", "correlationid"),
             headers,
-            query,
+            written: pairs(request.uri().query().unwrap_or_default()),
             body: None,
             body_bytes_max: app.config().body_bytes_max,
         })
@@ -107,13 +110,13 @@ impl WorkflowRequest {
         let bytes = self.body.as_ref().map(|Body(bytes)| bytes);
         let headers = self.headers.iter().map(|(name, value)| {
             let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            (name.as_str().to_owned(), text)
+            (header_name(name.as_str()).to_owned(), text)
         });
         json!({
             "method": self.method,
             "path": self.path,
             "routeData": self.route_data,
-            "query": gathered(self.query.pairs().iter().cloned()),
+            "query": gathered(self.written.iter().cloned()),
             "headers": gathered(headers),
             "contentType": header("content-type"),
             "contentLength": bytes.map_or(self.body_bytes_max + 1, |b| b.len()),
@@ -141,10 +144,19 @@ impl WorkflowRequest {
     }
 }
 
-/// Values by name; a name that comes more than once has a list.
+/// The names and values of a query string, names in their case.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.map(|(n, v)| (decode(n), decode(v))).collect()
+}
+
+/// Values by name, the case of its first counts; a name that comes more than once has a list.
 fn gathered(pairs: impl Iterator<Item = (String, String)>) -> Map<String, Value> {
-    let mut out = Map::new();
+    let mut out: Map<String, Value> = Map::new();
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in pairs {
+        let name = names.entry(name.to_lowercase()).or_insert(name).clone();
         match out.get_mut(&name) {
             None => {
                 out.insert(name, value.into());
@@ -162,9 +174,8 @@ mod tests {
 
     #[test]
     fn a_name_that_comes_twice_has_a_list() {
-        let pairs = [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")];
-        let pairs = pairs.map(|(n, v)| (n.to_owned(), v.to_owned()));
-        let expected = json!({ "a": ["1", "3", "4"], "b": "2" });
+        let pairs = pairs("A=1&b=2&a=3&a=4&%C3%BC=%26");
+        let expected = json!({ "A": ["1", "3", "4"], "b": "2", "ü": "&" });
         assert_eq!(Value::Object(gathered(pairs.into_iter())), expected);
     }
 }

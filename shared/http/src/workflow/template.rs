@@ -1,5 +1,5 @@
-//! Path templates as in ASP.NET's routing: `orders/{id}`, `{id?}`, `{id=1}`, `{*rest}`. Constraints after a colon
-//! are read and not enforced, as in Elsa.
+//! Path templates as in ASP.NET's routing: `orders/{id}`, `{id?}`, `{id=1}`, `{*rest}`, `v{version}`,
+//! `{name}.{ext}`. Constraints after a colon are read and not enforced, as in Elsa.
 
 use std::cmp::Reverse;
 
@@ -13,9 +13,77 @@ enum Segment<'a> {
     Parameter(&'a str),
     Optional(&'a str, Option<&'a str>),
     Rest(&'a str),
+    /// Text and parameters in one, such as `{name}.{ext}`.
+    Mixed(Vec<Piece<'a>>),
+}
+
+/// A piece of a mixed part.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    Text(&'a str),
+    Value(&'a str),
+}
+
+/// The pieces of a part that is text and parameters. `None`: it is not, or it is not closed.
+fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let (inner, after) = tail.split_once('}')?;
+        if !before.is_empty() {
+            found.push(Piece::Text(before));
+        }
+        let name = inner.split([':', '?', '=']).next().unwrap_or(inner);
+        found.push(Piece::Value(name));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        found.push(Piece::Text(rest));
+    }
+    (found.len() > 1).then_some(found)
+}
+
+/// Reads a mixed part from its end, so that the first parameter takes as much as it can.
+fn read_pieces(pieces: &[Piece<'_>], part: &str, data: &mut Map<String, Value>) -> Option<()> {
+    let mut rest = part;
+    let mut waiting: Option<&str> = None;
+    for piece in pieces.iter().rev() {
+        match piece {
+            Piece::Text(text) => {
+                let lower = rest.to_lowercase();
+                let wanted = text.to_lowercase();
+                let at = match waiting {
+                    Some(_) => lower.rfind(&wanted)?,
+                    None => lower
+                        .ends_with(&wanted)
+                        .then(|| lower.len() - wanted.len())?,
+                };
+                let after = rest.get(at + wanted.len()..)?;
+                if let Some(name) = waiting.take() {
+                    if after.is_empty() {
+                        return None;
+                    }
+                    data.insert(name.to_owned(), after.into());
+                }
+                rest = rest.get(..at)?;
+            }
+            Piece::Value(name) => waiting = Some(name),
+        }
+    }
+    match waiting {
+        Some(_) if rest.is_empty() => None,
+        Some(name) => {
+            data.insert(name.to_owned(), rest.into());
+            Some(())
+        }
+        None => rest.is_empty().then_some(()),
+    }
 }
 
 fn segment(text: &str) -> Segment<'_> {
+    if let Some(pieces) = pieces(text) {
+        return Segment::Mixed(pieces);
+    }
     let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
         return Segment::Literal(text);
     };
@@ -58,7 +126,8 @@ fn rank(template: &str) -> Vec<Reverse<u8>> {
     segments(template)
         .map(|text| {
             Reverse(match segment(text) {
-                Segment::Literal(_) => 3,
+                Segment::Literal(_) => 4,
+                Segment::Mixed(_) => 3,
                 Segment::Parameter(_) => 2,
                 Segment::Optional(..) => 1,
                 Segment::Rest(_) => 0,
@@ -82,6 +151,7 @@ fn read(path: &str, template: &str) -> Option<Map<String, Value>> {
             Segment::Parameter(name) => {
                 data.insert(name.to_owned(), parts.next()?.into());
             }
+            Segment::Mixed(pieces) => read_pieces(&pieces, parts.next()?, &mut data)?,
             Segment::Optional(name, default) => {
                 if let Some(value) = parts.next().or(default) {
                     data.insert(name.to_owned(), value.into());
@@ -89,6 +159,7 @@ fn read(path: &str, template: &str) -> Option<Map<String, Value>> {
             }
             Segment::Rest(name) => {
                 let rest = parts.by_ref().collect::<Vec<_>>().join("/");
+                let rest = Some(rest).filter(|rest| !rest.is_empty());
                 data.insert(name.to_owned(), rest.into());
             }
         }
@@ -125,6 +196,17 @@ mod tests {
             Some(json!({ "rest": "a/b" }))
         );
         assert_eq!(data("/users/all", "users/{id}/x"), None);
+        assert_eq!(
+            data("/files", "files/{*rest}"),
+            Some(json!({ "rest": null }))
+        );
+        assert_eq!(data("/V2/x", "v{n}/x"), Some(json!({ "n": "2" })));
+        assert_eq!(data("/v/x", "v{n}/x"), None);
+        assert_eq!(
+            data("/a.b.pdf", "{name}.{ext}"),
+            Some(json!({ "name": "a.b", "ext": "pdf" }))
+        );
+        assert_eq!(data("/a", "{name}.{ext}"), None);
     }
 
     #[test]

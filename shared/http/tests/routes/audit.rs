@@ -25,7 +25,7 @@ async fn the_audit_log_says_who_did_what_with_what_success() {
     let cancel = "/cancel/workflow-instances/none";
     ask(&server, Some(&all), "POST", cancel, &json!({}))
         .await
-        .problem(404, "noSuchInstance");
+        .ok(200);
     let role = json!({ "id": "r", "permissions": [] });
     ask(&server, Some(&all), "POST", "/identity/roles", &role)
         .await
@@ -63,7 +63,7 @@ async fn the_audit_log_says_who_did_what_with_what_success() {
         )
     };
     has(r#""test" "save" "/elsa/api/workflow-definitions" 200"#);
-    has(r#""test" "cancel" "/elsa/api/cancel/workflow-instances/none" 404"#);
+    has(r#""test" "cancel" "/elsa/api/cancel/workflow-instances/none" 200"#);
     has(r#""test" "role" "/elsa/api/identity/roles" 200"#);
     has(r#""nobody" "login" "/identity/login" 401"#);
     assert_eq!(seen.len(), 4, "{seen:#?}");

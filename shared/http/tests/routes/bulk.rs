@@ -28,7 +28,7 @@ async fn definitions_are_published_retracted_exported_and_deleted_many_at_once()
     let zip = server
         .post(&path("export", ""), &json!({ "ids": versions }))
         .await;
-    assert_eq!(zip.header("content-type"), "application/zip");
+    assert_eq!(zip.header("content-type"), "application/octet-stream");
     assert!(zip.body.starts_with(b"PK"));
     let retract = path("retract", "/by-definition-ids");
     let done = server.post(&retract, &all).await.ok(200);
@@ -70,7 +70,7 @@ async fn instances_are_cancelled_and_deleted_many_at_once() {
     let mut ids = Vec::new();
     for _ in 0..3 {
         let start = json!({ "definitionId": "w" });
-        let started = server.post("/workflow-instances", &start).await.ok(201);
+        let started = server.post("/workflow-starts", &start).await.ok(201);
         ids.push(started["id"].clone());
     }
     let cancel = "/bulk-actions/cancel/workflow-instances";
@@ -80,7 +80,10 @@ async fn instances_are_cancelled_and_deleted_many_at_once() {
         .ok(200);
     assert_eq!(done["cancelled"], 1);
     let done = server
-        .post(cancel, &json!({ "definitionId": "w" }))
+        .post(
+            cancel,
+            &json!({ "definitionId": "w", "versionOptions": "Latest" }),
+        )
         .await
         .ok(200);
     assert_eq!(done["cancelled"], 2);

@@ -1,8 +1,43 @@
 //! Definitions: saved, published, listed, exported, deleted, as Elsa's clients do it.
 
+use axum::body::Body;
+use axum::http::Request;
 use serde_json::{Value, json};
 
 use crate::server::{Server, sequence, waiting};
+
+#[tokio::test]
+async fn a_body_of_elsa_is_json_in_any_case_and_errors_are_elsas_too() {
+    let server = Server::new();
+    server.publish(waiting("w")).await;
+    let start = json!({ "DefinitionId": "w" });
+    server
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
+        .await
+        .ok(201);
+    let found = server.post("/workflow-instances", &start).await.ok(200);
+    assert_eq!(found["totalCount"], 1);
+    let broken = server
+        .post_bytes("/workflow-instances", "{not json".into())
+        .await;
+    let broken = broken.problem(400, "notJson");
+    assert_eq!(broken["statusCode"], 400);
+    assert_eq!(broken["message"], "One or more errors occurred!");
+    let told = broken["errors"]["serializerErrors"][0].as_str().unwrap();
+    assert!(
+        told.ends_with("LineNumber: 0 | BytePositionInLine: 1."),
+        "{told}"
+    );
+    let null = server
+        .post_bytes("/workflow-definitions/w/dispatch", "null".into())
+        .await;
+    null.ok(200);
+    let bare = Request::post("/elsa/api/workflow-definitions/w/dispatch");
+    let bare = server.send(bare.body(Body::empty()).unwrap()).await;
+    bare.problem(415, "notJsonType");
+    let absent = server.get("/labels").await;
+    absent.problem(501, "notHere");
+}
 
 #[tokio::test]
 async fn a_draft_becomes_the_published_version_and_the_next_save_a_new_draft() {
@@ -72,7 +107,12 @@ async fn what_is_not_known_comes_back_as_it_was_sent() {
             .header("content-disposition")
             .contains("workflow-definition-w.json")
     );
-    assert_eq!(exported.json()["root"], model["root"]);
+    let exported = exported.json();
+    assert_eq!(exported["root"]["id"], model["root"]["id"]);
+    assert_eq!(
+        exported["root"]["customProperties"]["canStartWorkflow"],
+        false
+    );
 }
 
 #[tokio::test]
@@ -106,7 +146,7 @@ async fn a_definition_with_errors_is_saved_and_not_published() {
     let got = server.get("/workflow-definitions/w").await.ok(200);
     assert_eq!(got["isPublished"], false);
     server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await
         .problem(404, "noSuchDefinition");
 }
@@ -137,7 +177,11 @@ async fn a_list_is_filtered_ordered_and_paged() {
         (ids(&all), &all["totalCount"]),
         (vec!["c".into(), "b".into()], &3.into())
     );
-    assert_eq!(all["links"][0]["rel"], "bulk-publish");
+    let hrefs = all["links"].to_string();
+    assert!(
+        hrefs.contains("/bulk-actions/publish/workflow-definitions/by-definition-ids"),
+        "{hrefs}"
+    );
     assert_eq!(
         ids(&list("versionOptions=Latest&searchTerm=A").await),
         ["a"]
@@ -161,7 +205,7 @@ async fn a_list_is_filtered_ordered_and_paged() {
             .ok(200)["count"],
         3
     );
-    let unique = "/workflow-definitions/validation/is-name-unique?name=A";
+    let unique = "/workflow-definitions/validation/is-name-unique?name=a";
     assert_eq!(server.get(unique).await.ok(200)["isUnique"], false);
     let own = server
         .get(&format!("{unique}&definitionId=a"))
@@ -175,7 +219,7 @@ async fn what_is_retracted_starts_nothing_and_what_is_deleted_is_gone() {
     let server = Server::new();
     server.publish(waiting("w")).await;
     let start = json!({ "definitionId": "w" });
-    server.post("/workflow-instances", &start).await.ok(201);
+    server.post("/workflow-starts", &start).await.ok(201);
     let retracted = server
         .post("/workflow-definitions/w/retract", &json!({}))
         .await
@@ -186,7 +230,7 @@ async fn what_is_retracted_starts_nothing_and_what_is_deleted_is_gone() {
         .await
         .problem(400, "definitionNotPublished");
     server
-        .post("/workflow-instances", &start)
+        .post("/workflow-starts", &start)
         .await
         .problem(404, "noSuchDefinition");
     assert_eq!(
@@ -196,6 +240,9 @@ async fn what_is_retracted_starts_nothing_and_what_is_deleted_is_gone() {
             .status,
         204
     );
+    let left = json!({ "definitionIds": ["w"] });
+    let left = server.post("/workflow-instances", &left).await.ok(200);
+    assert_eq!(left["totalCount"], 0, "its instances are deleted with it");
     server
         .ask("DELETE", "/elsa/api/workflow-definitions/w")
         .await

@@ -14,7 +14,7 @@ const IMPORT: &str = "/workflow-instances/import";
 
 async fn start(server: &Server, definition: &str) -> (String, String) {
     let body = json!({ "definitionId": definition, "correlationId": "7", "name": "Ada" });
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     (text(&started["id"]), text(&started["bookmarks"][0]["id"]))
 }
@@ -385,7 +385,7 @@ async fn an_export_is_no_larger_than_what_an_import_takes() {
         .problem(413, "exportTooLarge");
     assert!(told["detail"].as_str().unwrap().contains("8000 bytes"));
     let large = json!({ "definitionId": "w", "name": "x".repeat(7_000) });
-    let large = server.post("/workflow-instances", &large).await.ok(201);
+    let large = server.post("/workflow-starts", &large).await.ok(201);
     let path = format!(
         "/workflow-instances/{}/export",
         large["id"].as_str().unwrap()

@@ -8,7 +8,7 @@ use crate::server::{Answered, Server, literal, sequence, waiting};
 
 async fn start(server: &Server, id: &str) -> Value {
     server
-        .post("/workflow-instances", &json!({ "definitionId": id }))
+        .post("/workflow-starts", &json!({ "definitionId": id }))
         .await
         .ok(201)
 }
@@ -55,10 +55,10 @@ async fn a_start_under_a_key_happens_once_whatever_the_address() {
     let server = Server::new();
     server.publish(waiting("w")).await;
     let body = json!({ "definitionId": "w" });
-    let first = with_key(&server, "/workflow-instances", "k", &body)
+    let first = with_key(&server, "/workflow-starts", "k", &body)
         .await
         .ok(201);
-    let second = with_key(&server, "/workflow-instances", "k", &body)
+    let second = with_key(&server, "/workflow-starts", "k", &body)
         .await
         .ok(200);
     assert_eq!(first["workflowInstanceId"], second["workflowInstanceId"]);
@@ -200,7 +200,7 @@ async fn a_singleton_is_refused_a_second_start_in_elsas_way_and_in_ours() {
     server.publish(model).await;
     start(&server, "w").await;
     server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await
         .problem(409, "startRefused");
     let execute = server

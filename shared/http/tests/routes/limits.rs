@@ -17,7 +17,7 @@ async fn a_body_over_the_limit_is_refused_by_counted_bytes() {
     let server = Server::new();
     for path in [
         "/workflow-definitions",
-        "/workflow-instances",
+        "/workflow-starts",
         "/events/E/trigger",
         "/tasks/t/complete",
     ] {
@@ -70,14 +70,14 @@ async fn json_of_the_wrong_shape_is_refused_with_what_is_wrong() {
         ("/workflow-definitions", json!({ "publish": true })),
         ("/workflow-instances", json!({ "page": "two" })),
         (
-            "/workflow-instances",
+            "/workflow-starts",
             json!({ "definitionId": "x", "input": 7 }),
         ),
         ("/bookmarks/resume", json!({ "workflowInstanceId": "x" })),
     ] {
         server.post(path, &body).await.problem(400, "wrongShape");
     }
-    let no_root = json!({ "model": { "name": "x" } });
+    let no_root = json!({ "model": { "name": "x", "root": 7 } });
     server
         .post("/workflow-definitions", &no_root)
         .await
@@ -102,7 +102,7 @@ async fn what_is_nowhere_and_what_takes_another_method_are_told_apart() {
 async fn parameters_that_cannot_be_read_are_named() {
     let server = Server::new();
     for path in [
-        "/workflow-definitions?page=-1",
+        "/workflow-definitions?pageSize=-1",
         "/workflow-definitions?versionOptions=Newest",
         "/workflow-instances?hasIncidents=perhaps",
     ] {
@@ -122,7 +122,7 @@ async fn a_server_that_drains_takes_nothing_new_and_still_lives() {
     server.ask("GET", "/health/ready").await.ok(200);
     server.app.drain();
     let refused = server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await;
     refused.problem(503, "draining");
     assert_eq!(refused.header("retry-after"), "1");
@@ -147,7 +147,8 @@ async fn web_pages_of_others_change_nothing() {
         let mut request = Request::builder()
             .method(method)
             .uri("/elsa/api/workflow-definitions")
-            .header("host", host);
+            .header("host", host)
+            .header("content-type", "application/json");
         if let Some(origin) = origin {
             request = request.header("origin", origin);
         }

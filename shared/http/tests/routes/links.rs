@@ -11,7 +11,7 @@ use crate::server::{Answered, Server, sequence, waiting};
 async fn suspended(server: &Server) -> (String, String) {
     server.publish(waiting("w")).await;
     let started = server
-        .post("/workflow-instances", &json!({ "definitionId": "w" }))
+        .post("/workflow-starts", &json!({ "definitionId": "w" }))
         .await
         .ok(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -281,7 +281,7 @@ async fn a_task_receives_a_links_answer_as_its_result() {
     let task = json!({ "type": "Elsa.RunTask", "id": "t", "taskName": crate::server::literal("String", &"Review".into()) });
     server.publish(sequence("w", json!([task]))).await;
     let body = json!({ "definitionId": "w" });
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     let id = started["id"].as_str().unwrap().to_owned();
     let bookmark = started["bookmarks"][0]["id"].as_str().unwrap().to_owned();
     let made = link(
@@ -312,7 +312,7 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
         .app
         .runtime()
         .links()
-        .allow_event_links("https://flows.example/")
+        .allow_event_links("https://flows.example/", false)
         .await
         .unwrap();
     let script = "createEventTriggerUrl('Go')";
@@ -327,7 +327,7 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
     activities.unwrap().push(again);
     server.publish(model).await;
     let body = json!({ "definitionId": "w" });
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     let id = started["id"].as_str().unwrap();
     let url = started["lines"][0].as_str().unwrap();
     let path = url.strip_prefix("https://flows.example").unwrap();
@@ -362,7 +362,7 @@ async fn a_script_makes_a_link_whose_event_counts_once() {
     let forged = path.replacen("v1.ey", "v1.ez", 1);
     assert_ne!(forged, path);
     assert_eq!(press(&server, &forged, "").await.status, 404);
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     let id = started["id"].as_str().unwrap();
     let url = started["lines"][0].as_str().unwrap();
     let path = url.strip_prefix("https://flows.example").unwrap();

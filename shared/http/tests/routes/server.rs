@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode};
 use dormouse_embedded::{SystemClock, TableScheduler, TokioBackground};
 use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_expressions::{Expressions, Limits};
@@ -198,7 +198,10 @@ impl Server {
     }
 
     /// Sends any request.
-    pub(crate) async fn send(&self, request: Request<Body>) -> Answered {
+    pub(crate) async fn send(&self, mut request: Request<Body>) -> Answered {
+        // Without it workflows' paths refuse with a bare status.
+        let accept = HeaderValue::from_static("application/json, application/problem+json");
+        request.headers_mut().entry("accept").or_insert(accept);
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         Answered {

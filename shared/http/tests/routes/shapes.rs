@@ -287,5 +287,5 @@ async fn an_editor_is_told_what_scripts_can_call() {
     server
         .post("/scripting/javascript/type-definitions/none", &json!({}))
         .await
-        .problem(404, "noSuchDefinition");
+        .problem(400, "invalidRequest");
 }

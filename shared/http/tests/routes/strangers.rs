@@ -42,7 +42,7 @@ async fn a_public_endpoint_tells_strangers_nothing_of_other_instances() {
         .await
         .ok(200);
     }
-    let started = send("/workflow-instances", json!({ "definitionId": "secret" })).await;
+    let started = send("/workflow-starts", json!({ "definitionId": "secret" })).await;
     let secret = started.ok(201)["id"].as_str().unwrap().to_owned();
     call(&server, "open", &secret)
         .await

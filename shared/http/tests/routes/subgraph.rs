@@ -26,7 +26,7 @@ async fn the_node_ids_that_are_drawn_are_those_of_the_journal() {
     let server = Server::new();
     let drawn = loan(&server).await;
     let started = server
-        .post("/workflow-instances", &json!({ "definitionId": "loan" }))
+        .post("/workflow-starts", &json!({ "definitionId": "loan" }))
         .await
         .ok(201);
     let id = started["id"].as_str().unwrap();

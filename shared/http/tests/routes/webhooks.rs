@@ -36,7 +36,7 @@ async fn signed(server: &Server, made: &Value, id: &str, body: &str) -> Answered
 
 async fn start(server: &Server, correlation: &str) -> String {
     let body = json!({ "definitionId": "w", "correlationId": correlation });
-    let started = server.post("/workflow-instances", &body).await.ok(201);
+    let started = server.post("/workflow-starts", &body).await.ok(201);
     started["id"].as_str().unwrap().to_owned()
 }
 

@@ -36,6 +36,21 @@ fn workflow(id: &str, activities: Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_path_that_nobody_listens_at_is_a_bare_404_to_most_clients() {
+    let server = Server::new();
+    let ask = |accept: &'static str| {
+        let request = Request::get("/workflows/none").header("accept", accept);
+        server.send(request.body(Body::empty()).unwrap())
+    };
+    let bare = ask("application/json").await;
+    assert_eq!((bare.status.as_u16(), bare.body.len()), (404, 0));
+    assert!(!bare.headers.contains_key("content-type"));
+    ask("application/problem+json")
+        .await
+        .problem(404, "noWorkflowListens");
+}
+
+#[tokio::test]
 async fn a_request_starts_the_workflow_that_listens_and_gets_its_answer() {
     let server = Server::new();
     let model = json!([
@@ -132,17 +147,14 @@ async fn several_instances_at_one_path_are_an_error_that_names_them() {
     let mut ids = Vec::new();
     for _ in 0..2 {
         let started = server
-            .post("/workflow-instances", &json!({ "definitionId": "w" }))
+            .post("/workflow-starts", &json!({ "definitionId": "w" }))
             .await
             .ok(201);
         ids.push(started["workflowInstanceId"].as_str().unwrap().to_owned());
     }
-    let problem = server
-        .ask("POST", "/workflows/go/on")
-        .await
-        .problem(500, "severalWorkflowsListen");
-    let detail = problem["detail"].as_str().unwrap();
-    assert!(ids.iter().all(|id| detail.contains(id)), "{detail}");
+    let problem = server.ask("POST", "/workflows/go/on").await.ok(500);
+    let told = problem["workflows"].to_string();
+    assert!(ids.iter().all(|id| told.contains(id)), "{told}");
     let path = format!("/workflows/go/on?workflowInstanceId={}", ids[0]);
     assert_eq!(server.ask("POST", &path).await.body, b"1");
 }

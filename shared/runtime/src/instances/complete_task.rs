@@ -1,5 +1,6 @@
 //! Completing a task that an outside worker was asked to do.
 
+use dormouse_engine::activity::run_task::parse_task_id;
 use dormouse_store::Tenant;
 use serde_json::{Map, Value};
 
@@ -20,13 +21,14 @@ impl Instances<'_> {
         task_id: &str,
         result: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        let Some((instance_id, bookmark_id)) = task_id.rsplit_once('.') else {
+        let Some((instance_id, bookmark_id)) = parse_task_id(task_id) else {
             return Ok(ResumeOutcome::NotFound);
         };
+        let instance_id = instance_id.as_str();
         let input = Map::from_iter([("Result".to_owned(), result)]);
         self.resume(
             tenant,
-            ResumeRequest::bookmark(instance_id, bookmark_id, input),
+            ResumeRequest::bookmark(instance_id, bookmark_id.as_str(), input),
         )
         .await
     }

@@ -10,21 +10,25 @@ use dormouse_store::item::versioned::Versioned;
 use crate::error::RuntimeError;
 use crate::links::Links;
 use crate::links::resume_link::LinkAnswered;
-use crate::runtime::event_links::{Content, EventLinkKey};
+use crate::runtime::event_links::{Address, Content, EventLinkKey};
 use crate::stimuli::publish_event::EventRequest;
 
 impl Links<'_> {
-    /// From now on scripts can make event links that begin with `base_url`. Reads the deployment's key, and makes it
-    /// if there is none. Every node of a deployment is to call it, or none.
+    /// From now on scripts can make event links that begin with `base_url`. With `fires` they are Elsa's, which fire the
+    /// event when they are opened; without it they lead to a page that asks first. Reads the deployment's key, and makes
+    /// it if there is none. Every node of a deployment is to call it, or none.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn allow_event_links(self, base_url: &str) -> Result<(), RuntimeError> {
+    pub async fn allow_event_links(self, base_url: &str, fires: bool) -> Result<(), RuntimeError> {
         let made = self.new_secret().bytes().to_vec();
         let key = self.store().links().link_key(made.into()).await?;
         self.set_event_link_key(EventLinkKey {
-            base_url: base_url.trim_end_matches('/').to_owned(),
+            address: Address {
+                base_url: base_url.trim_end_matches('/').to_owned(),
+                fires,
+            },
             key: key.to_vec(),
         });
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dormouse_engine::definition::name::property_name;
-use dormouse_engine::graph::{Expression, Graph};
+use dormouse_engine::graph::{Expression, Graph, Node};
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Instance, context_text};
 use dormouse_engine::journal::{Event, Line};
@@ -74,6 +74,18 @@ pub struct ActivityExecution {
     pub aggregate_fault_count: u32,
     /// The execution that scheduled it.
     pub scheduled_by: Option<String>,
+}
+
+/// What is shown of an output that is never shown.
+const OPAQUE: &str = "(not serializable)";
+
+/// Headers as Elsa records them: each with a list of values.
+fn listed(headers: &mut Map<String, Value>) {
+    for value in headers.values_mut() {
+        if value.is_string() {
+            *value = Value::Array(vec![value.take()]);
+        }
+    }
 }
 
 impl ActivityExecution {
@@ -159,7 +171,33 @@ impl ActivityExecution {
         for (name, value) in literals.chain(plain) {
             state.entry(name).or_insert(value);
         }
+        for headers in ["ResponseHeaders", "RequestHeaders"] {
+            if let Some(Value::Object(headers)) = state.get_mut(headers) {
+                listed(headers);
+            }
+        }
         self.activity_state = Value::Object(state);
+        self.hide_opaque(node);
+    }
+
+    /// Names the outputs that are never shown, in Elsa's words.
+    fn hide_opaque(&mut self, node: &Node) {
+        let mut opaque = node.outputs.iter().filter(|o| o.is_opaque).peekable();
+        if opaque.peek().is_none() {
+            return;
+        }
+        let mut outputs = match std::mem::take(&mut self.outputs) {
+            Value::Object(outputs) => outputs,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new(),
+        };
+        for output in opaque {
+            outputs.insert(property_name(&output.name), OPAQUE.into());
+        }
+        self.outputs = Value::Object(outputs);
     }
 
     fn begun(instance_id: &str, line: &Line) -> Self {
@@ -228,7 +266,7 @@ impl ActivityExecution {
             }
             Event::PreconditionFailed => self.status = ActivityStatus::Pending,
             // Lines about the instance as a whole, which happen to name its workflow activity.
-            Event::WorkflowCancelled | Event::Altered => {}
+            Event::WorkflowCancelled | Event::Altered | Event::Error => {}
         }
     }
 

@@ -22,9 +22,23 @@ const PREFIX: &str = "v1.";
 /// Makes and reads the tokens of event links.
 #[derive(Debug)]
 pub(crate) struct EventLinkKey {
-    pub(crate) base_url: String,
+    pub(crate) address: Address,
     pub(crate) key: Vec<u8>,
 }
+
+/// What links begin with.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub(crate) base_url: String,
+    /// Whether the event is fired when the link is opened, as Elsa's are, and not on a page that asks first.
+    pub(crate) fires: bool,
+}
+
+/// The path of a page that asks before the event is fired.
+const ASKING: &str = "/links/";
+
+/// Elsa's path, which fires the event at once.
+const FIRING: &str = "/elsa/api/events/trigger?t=";
 
 /// What a token says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +72,9 @@ impl EventLinks for TenantLinks<'_> {
         // Four texts and a number always have a JSON.
         let text = serde_json::to_string(&content).unwrap_or_default();
         let token = mac::seal(&self.key.key, PURPOSE, &text);
-        format!("{}/links/{PREFIX}{token}", self.key.base_url)
+        let Address { base_url, fires } = &self.key.address;
+        let path = if *fires { FIRING } else { ASKING };
+        format!("{base_url}{path}{PREFIX}{token}")
     }
 }
 

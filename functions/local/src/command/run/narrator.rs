@@ -47,7 +47,7 @@ impl Narrator {
         let node = graph.node(entry.node);
         let name = node.name.as_deref().unwrap_or(&node.id);
         let what = match entry.event {
-            Event::Started | Event::PreconditionFailed | Event::Altered => return,
+            Event::Started | Event::PreconditionFailed | Event::Altered | Event::Error => return,
             Event::Completed if node.activity.is_container() || node.activity.is_workflow() => {
                 return;
             }

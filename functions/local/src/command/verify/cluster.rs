@@ -90,7 +90,7 @@ impl Cluster {
     ) -> Result<Value, Failure> {
         let body = json!({ "definitionId": definition });
         let client = self.node(node)?;
-        let started = client.post_once("/workflow-instances", &body, key).await?;
+        let started = client.post_once("/workflow-starts", &body, key).await?;
         let id = text(&started, "workflowInstanceId").to_owned();
         self.made().instances.insert(id);
         Ok(started)

@@ -37,7 +37,7 @@ struct HttpEndpoint {
 }
 
 pub(crate) fn built_in() -> BuiltIn {
-    let mut descriptor = Descriptor::new(
+    let descriptor = Descriptor::new(
         HTTP_ENDPOINT,
         "HTTP",
         "Starts a workflow when a request comes, or waits for one.",
@@ -75,9 +75,12 @@ pub(crate) fn built_in() -> BuiltIn {
         "Types of files that are taken; none: all.",
     )
     .output("result", "Object", "The request, without its body.")
+    .opaque()
     .output("parsedContent", "Object", "The body as a value.")
     .output("files", "Object[]", "The files of a form.")
+    .opaque()
     .output("file", "Object", "The first of them.")
+    .opaque()
     .output(
         "routeData",
         "ObjectDictionary",
@@ -89,15 +92,8 @@ pub(crate) fn built_in() -> BuiltIn {
         "Values of the query.",
     )
     .output("headers", "ObjectDictionary", "The request's headers.");
-    for (property, outcome) in EXPOSABLE {
-        descriptor = descriptor.plain(
-            property,
-            "Boolean",
-            &format!("Whether there is an outcome `{outcome}`."),
-        );
-    }
     BuiltIn {
-        descriptor,
+        descriptor: exposing(descriptor),
         build: |_, fields| {
             let is_exposed = |(property, _): &(&str, &str)| fields.flag(property).unwrap_or(false);
             let exposed = EXPOSABLE.into_iter().filter(is_exposed);
@@ -106,6 +102,17 @@ pub(crate) fn built_in() -> BuiltIn {
             })
         },
     }
+}
+
+/// With the properties that expose an outcome.
+fn exposing(mut descriptor: Descriptor) -> Descriptor {
+    for (property, outcome) in EXPOSABLE {
+        let description = format!("Whether there is an outcome `{outcome}`.");
+        descriptor = descriptor
+            .plain(property, "Boolean", &description)
+            .with_plain(|p| p.default = false.into());
+    }
+    descriptor
 }
 
 impl HttpEndpoint {
@@ -166,18 +173,23 @@ fn take(cx: &mut Cx<'_, '_>, request: &Arrived) {
         cx.set_output("files", Value::Array(files));
         return;
     }
-    let wanted = match cx.bound_type("parsedContent") {
-        Some(wanted) => wanted,
-        // Elsa gives the raw text of JSON that is bound to nothing. Files of older tools read it as an object.
-        None if cx.node().modern => DataType::String,
-        None => DataType::Object,
-    };
+    let wanted = wanted(cx);
     // It was checked before that it can be read.
     let content = content(&request.media_type, "", &request.body, &wanted);
     cx.set_output(
         "parsedContent",
         content.unwrap_or_else(|_| text(&request.body).into()),
     );
+}
+
+/// The type of what the body becomes.
+fn wanted(cx: &Cx<'_, '_>) -> DataType {
+    match cx.bound_type("parsedContent") {
+        Some(wanted) => wanted,
+        // Elsa gives the raw text of JSON that is bound to nothing. Files of older tools read it as an object.
+        None if cx.node().modern => DataType::String,
+        None => DataType::Object,
+    }
 }
 
 /// The request that the burst was given.
@@ -333,7 +345,7 @@ mod tests {
         let scenario = endpoint(json!({})).trigger("h", request("application/json", "{ oops"));
         assert_eq!(scenario.response.as_ref().map(|r| r.status), Some(400));
         assert_eq!(scenario.sub_status(), SubStatus::Faulted);
-        assert!(scenario.incidents()[0].starts_with("The body is not JSON"));
+        assert!(scenario.incidents()[0].contains("invalid start of a property name"));
     }
 
     #[test]

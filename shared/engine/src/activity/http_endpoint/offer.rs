@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::definition::convert::text_of;
+use crate::definition::data_type::DataType;
 use crate::definition::fields::Fields;
 use crate::step::{Cx, Fault};
 use crate::time::format_duration;
@@ -45,6 +46,12 @@ pub(super) fn listening(
     let path = normal_path(&path);
     let options = options(cx, exposed)?;
     let methods = list(cx, "supportedMethods")?;
+    if methods.is_empty() {
+        return Err(Fault::new(
+            "InvalidInput",
+            "Trigger should have a payload: the HTTP endpoint supports no method",
+        ));
+    }
     let listening = methods.into_iter().map(|method| {
         let hashed = hashed(&path, &method.trim().to_lowercase());
         let mut payload = hashed.as_object().cloned().unwrap_or_default();
@@ -79,6 +86,8 @@ pub(super) fn options(cx: &mut Cx<'_, '_>, exposed: &[&str]) -> Result<Map<Strin
     keep("AllowedFileExtensions", cx.input("allowedFileExtensions")?);
     keep("BlockedFileExtensions", cx.input("blockedFileExtensions")?);
     keep("AllowedMimeTypes", cx.input("allowedMimeTypes")?);
+    let is_raw = super::wanted(cx) == DataType::String;
+    keep("RawContent", is_raw.into());
     keep("ExposedOutcomes", json!(exposed));
     Ok(options)
 }
