@@ -1,6 +1,6 @@
 //! The table port, the item layout, commits, leases, the outbox and queries.
 //!
-//! One file per item kind with its key, its body and the tests of both; one file per operation on [`Store`].
+//! One file per item kind with its key, its body and the tests of both; one handle of [`Store`] per group of operations.
 //! The store knows where things lie and who may write them. What a state, an effect or a payload means is the
 //! engine's and the runtime's business: here they are bytes.
 

@@ -17,6 +17,7 @@ use crate::work::message::{Message, Task};
 use crate::work::resume::ResumeOutcome;
 use crate::work::start::{StartOutcome, StartRequest};
 use crate::work::target::Target;
+use crate::work::timer::Timer;
 use crate::work::wake::{WakeRequest, outcome};
 
 impl Deliveries<'_> {
@@ -49,7 +50,7 @@ impl Deliveries<'_> {
     }
 
     async fn try_deliver(self, message: &Message) -> Result<Delivered, RuntimeError> {
-        let tenant = &message.tenant;
+        let (tenant, definitions) = (&message.tenant, self.definitions());
         match &message.task {
             Task::Continue {
                 instance,
@@ -63,12 +64,7 @@ impl Deliveries<'_> {
                 };
                 self.wake(tenant, request).await
             }
-            Task::Fire { timer } => Ok(match self.timers().fire(timer).await? {
-                TimerOutcome::Later => Delivered::Later,
-                TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => {
-                    Delivered::Done
-                }
-            }),
+            Task::Fire { timer } => self.deliver_timer(timer).await,
             Task::Start {
                 instance,
                 definition,
@@ -104,12 +100,10 @@ impl Deliveries<'_> {
             }
             Task::CleanDeleted { instance } => self.deliver_clean(tenant, instance).await,
             Task::ScheduleTriggers(published) => {
-                self.definitions()
-                    .schedule_triggers(tenant, published)
-                    .await
+                definitions.schedule_triggers(tenant, published).await
             }
             Task::UpdateConsumers(published) => {
-                self.definitions().update_consumers(tenant, published).await
+                definitions.update_consumers(tenant, published).await
             }
             Task::CarryOutPlan { plan } => self.operations().carry_out_plan(tenant, plan).await,
             Task::StartBuffered {
@@ -121,6 +115,13 @@ impl Deliveries<'_> {
                     .await
             }
         }
+    }
+
+    async fn deliver_timer(self, timer: &Timer) -> Result<Delivered, RuntimeError> {
+        Ok(match self.timers().fire(timer).await? {
+            TimerOutcome::Later => Delivered::Later,
+            TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early => Delivered::Done,
+        })
     }
 
     async fn deliver_request(self, request: &TaskRequest) -> Result<Delivered, RuntimeError> {

@@ -198,12 +198,8 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
         ..Commit::default()
     };
     let stamp = loaded.stamp(7, world.now());
-    let mut prepared = node
-        .store()
-        .commits()
-        .prepare(&loaded, &commit)
-        .await
-        .unwrap();
+    let commits = node.store().commits();
+    let mut prepared = commits.prepare(&loaded, &commit).await.unwrap();
     let rows = || {
         world
             .rows("/STIM#")
@@ -218,12 +214,8 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
         waits: true,
         ..EventRequest::default()
     };
-    let sent = node
-        .stimuli()
-        .publish_event(&world.tenant, wrong())
-        .await
-        .unwrap();
-    assert_eq!(sent.delivered.unwrap().reached, 0);
+    let sent = node.stimuli().publish_event(&world.tenant, wrong()).await;
+    assert_eq!(sent.unwrap().delivered.unwrap().reached, 0);
     assert_eq!(node.sub_status(&id).await, "Suspended");
     assert_eq!(rows(), 2, "its commit may come, so its row stays");
     // Nor does a timer of that attempt wake it, and once it is old it makes the commit impossible.
@@ -238,20 +230,12 @@ async fn a_row_of_a_lost_attempt_does_not_wake_another_bookmark_of_the_same_id()
     };
     assert!(is_later(&node.timers().fire(&timer).await.unwrap()));
     wait_ms(61_000).await;
-    let sent = node
-        .stimuli()
-        .publish_event(&world.tenant, wrong())
-        .await
-        .unwrap();
-    assert_eq!(sent.delivered.unwrap().reached, 0);
+    let sent = node.stimuli().publish_event(&world.tenant, wrong()).await;
+    assert_eq!(sent.unwrap().delivered.unwrap().reached, 0);
     assert_eq!(rows(), 1, "the row is gone");
     let stale = node.timers().fire(&timer).await.unwrap();
     assert!(matches!(stale, TimerOutcome::Stale));
-    let late = node
-        .store()
-        .commits()
-        .commit_prepared(&mut loaded, &mut prepared)
-        .await;
+    let late = commits.commit_prepared(&mut loaded, &mut prepared).await;
     assert!(matches!(late.unwrap(), Committed::Lost(_)));
     assert_eq!(node.sub_status(&id).await, "Suspended");
     assert!(matches!(

@@ -53,9 +53,10 @@ pub struct Commit {
     pub continuation: Option<Effect>,
     /// Rows of the outbox that are done with this commit, such as the "continue" of the commit before.
     pub outbox_done: Vec<OutboxKey>,
-    /// Timers that lie in the table, as [`Timers::timer_write`](crate::stimulus::Timers::timer_write) makes them.
+    /// Timers that lie in the table, as [`timer_write`](crate::stimulus::Timers::timer_write) makes them.
     pub timers_set: Vec<Write>,
-    /// Timers that lie in the table and have fired or are not wanted any more, as [`Timers::timer_clearing`](crate::stimulus::Timers::timer_clearing) makes them.
+    /// Timers that lie in the table and have fired or are not wanted any more, as
+    /// [`timer_clearing`](crate::stimulus::Timers::timer_clearing) makes them.
     pub timers_cleared: Vec<Write>,
     /// The events that this commit is the answer to. The caller has looked that the instance has not seen them.
     pub event_ids: Vec<String>,

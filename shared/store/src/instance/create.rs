@@ -33,7 +33,8 @@ pub struct NewInstance<'a> {
 impl Instances<'_> {
     /// An instance that its first commit creates. No call to the table.
     ///
-    /// That it runs the published version is the caller's to know: it reads [`definition_head`](crate::definition::Definitions::definition_head) beside the
+    /// That it runs the published version is the caller's to know: it reads
+    /// [`definition_head`](crate::definition::Definitions::definition_head) beside the
     /// burst, after the request came in. A publish that returned before that is then seen.
     ///
     /// # Errors

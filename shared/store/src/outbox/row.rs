@@ -206,7 +206,7 @@ impl Outbox<'_> {
     }
 
     /// The rows of one shard that were written before `before_ms`, oldest first. Shards are numbered from 0 to
-    /// below [`Self::outbox_shards`]. One query.
+    /// below [`Self::shards`]. One query.
     ///
     /// # Errors
     ///

@@ -257,6 +257,7 @@ fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
 fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     let rig = rig();
     let tenant = &rig.tenant;
+    let (identities, operations) = (rig.store.identities(), rig.store.operations());
     let mut answered = link();
     answered.value.answer = Some(LinkAnswer {
         at_ms: 5,
@@ -272,21 +273,13 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         created_ms: 5,
         stamp: "s".into(),
     };
-    now(rig
-        .store
-        .identities()
-        .put_user(tenant, &Versioned::new(user)))
-    .unwrap();
+    now(identities.put_user(tenant, &Versioned::new(user))).unwrap();
     let role = Role {
         id: "admin".into(),
         name: "Admin".into(),
         permissions: vec!["*".into()],
     };
-    now(rig
-        .store
-        .identities()
-        .put_role(tenant, &Versioned::new(role)))
-    .unwrap();
+    now(identities.put_role(tenant, &Versioned::new(role))).unwrap();
     let application = Application {
         id: "k#1".into(),
         tenant: "default".into(),
@@ -297,7 +290,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         created_ms: 5,
         expires_ms: Some(9),
     };
-    now(rig.store.identities().put_application(tenant, &application)).unwrap();
+    now(identities.put_application(tenant, &application)).unwrap();
     let webhook = Webhook {
         id: "h".into(),
         tenant: "acme".into(),
@@ -318,12 +311,8 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
         status: 200,
         address: Some("::1".into()),
     };
-    now(rig
-        .store
-        .operations()
-        .add_audit_record(tenant, "2026-11", &record, 7))
-    .unwrap();
-    now(rig.store.operations().put_pause(&pause())).unwrap();
+    now(operations.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
+    now(operations.put_pause(&pause())).unwrap();
     put_plan(&rig);
     let mut text = String::new();
     for item in rig.table.memory.items() {
