@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::child_start::{End, child, definition_id, input, not_found};
+use super::child_start::{End, child, definition_id, input, not_found, note_given};
 use super::{Activity, ActivityKind, BuiltIn, Descriptor};
 use crate::call::{Answer, Request};
 use crate::instance::{Bookmark, Status, Wait};
@@ -56,6 +56,7 @@ impl Activity for ExecuteWorkflow {
             .flag("waitForCompletion")?
             .then(|| cx.wait_for_resume(Value::Null, true));
         let child = child(cx, &definition_id, correlation_id, input, waiting.as_ref());
+        cx.note_input("input", &Value::Object(child.start.input.clone()));
         cx.call(Request::ExecuteWorkflow(child));
         Ok(Then::Wait)
     }
@@ -107,6 +108,7 @@ impl Activity for ExecuteWorkflow {
 
     fn resumed(&self, cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
         let end = End::read(cx)?;
+        note_given(cx)?;
         cx.set_output("result", end.output);
         Ok(Then::DONE)
     }

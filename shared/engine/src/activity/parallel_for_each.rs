@@ -47,11 +47,19 @@ pub(super) fn items_of(value: Value) -> Result<Vec<Value>, Fault> {
 
 impl Activity for ParallelForEach {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let items = items_of(cx.input("items")?)?;
-        if let Some(body) = self.body {
-            for (place, item) in items.into_iter().enumerate() {
-                cx.schedule_with(body, 0, locals(place, item));
-            }
+        let items = match cx.input("items")? {
+            // As in Elsa, a text is no list, whatever it says.
+            Value::String(_) => Vec::new(),
+            items => items_of(items)?,
+        };
+        for (place, item) in items.into_iter().enumerate() {
+            let Some(body) = self.body else {
+                return Err(Fault::new(
+                    "InvalidInput",
+                    "there is no body to run for the items",
+                ));
+            };
+            cx.schedule_with(body, 0, locals(place, item));
         }
         Ok(when_all_ended(cx))
     }

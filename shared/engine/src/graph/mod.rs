@@ -217,10 +217,7 @@ impl Graph {
     #[must_use]
     pub fn variable(&self, id: &str, from: NodeIndex) -> Option<(NodeIndex, usize)> {
         let found = self.variables.get(id).copied()?;
-        if self.is_within(from, found.0) {
-            return Some(found);
-        }
-        // Two inlined copies of one workflow declare the same ids: take the one around `from`.
+        // Two containers may declare the same id, as two inlined copies of one workflow do: the nearest one counts.
         let mut at = Some(from);
         while let Some(index) = at {
             let node = self.node(index);

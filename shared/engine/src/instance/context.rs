@@ -90,6 +90,25 @@ pub struct Context {
 }
 
 impl Context {
+    /// One that begins.
+    #[must_use]
+    pub fn begun(node: NodeIndex, owner: Option<ContextId>, now: Timestamp) -> Self {
+        Self {
+            node,
+            owner,
+            tag: 0,
+            variables: BTreeMap::new(),
+            locals: Vec::new(),
+            outputs: Vec::new(),
+            memory: Memory::None,
+            children_open: 0,
+            is_broken: false,
+            is_faulted: false,
+            faults: 0,
+            started_at: now,
+        }
+    }
+
     /// Keeps the newest value of an output of this activity or of one directly inside.
     pub(crate) fn record(&mut self, node: NodeIndex, output: &str, value: &Value) {
         let is_it = |r: &&mut Recorded| r.node == node && r.output.eq_ignore_ascii_case(output);

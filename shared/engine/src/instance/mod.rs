@@ -18,6 +18,8 @@ pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
 
+use crate::definition::convert::convert;
+use crate::definition::data_type::DataType;
 use crate::effect::ParentLink;
 use crate::graph::{Graph, ROOT};
 use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
@@ -121,7 +123,7 @@ pub struct Instance {
     /// The id of the activity whose trigger started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_activity_id: Option<String>,
-    /// Whether that activity has run.
+    /// Whether its first burst is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_trigger_taken: bool,
     /// Inputs. Those without a storage driver are gone once the instance waits, as in Elsa.
@@ -138,6 +140,10 @@ pub struct Instance {
     pub variables: BTreeMap<u32, Value>,
     /// Activities that have begun and not ended, and faulted ones.
     pub contexts: BTreeMap<ContextId, Context>,
+    /// Executions that have ended while activities of theirs were still due: those see their variables until the burst is
+    /// over.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ended: BTreeMap<ContextId, Context>,
     /// Activities that are due.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub queue: VecDeque<Work>,
@@ -191,6 +197,7 @@ impl Instance {
             properties: start.properties,
             variables: BTreeMap::new(),
             contexts: BTreeMap::new(),
+            ended: BTreeMap::new(),
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
             incidents: Vec::new(),
@@ -269,6 +276,34 @@ impl Instance {
         }
     }
 
+    /// An execution, also one that has ended while activities of its were still due.
+    pub(crate) fn context(&self, id: ContextId) -> Option<&Context> {
+        self.contexts.get(&id).or_else(|| self.ended.get(&id))
+    }
+
+    pub(crate) fn context_mut(&mut self, id: ContextId) -> Option<&mut Context> {
+        match self.contexts.get_mut(&id) {
+            Some(context) => Some(context),
+            None => self.ended.get_mut(&id),
+        }
+    }
+
+    /// Keeps an execution that has ended for activities that are due in it, or in one that was kept for the same reason.
+    pub(crate) fn keep_ended(&mut self, id: ContextId, context: &Context) {
+        let is_due = self.queue.iter().any(|w| w.owner == Some(id));
+        if is_due || self.ended.values().any(|c| c.owner == Some(id)) {
+            self.ended.insert(id, context.clone());
+        }
+    }
+
+    /// Forgets the executions kept by [`Self::keep_ended`] once nothing is due any more.
+    pub(crate) fn drop_ended(&mut self) {
+        let ended = std::mem::take(&mut self.ended);
+        if let Some(root) = ended.values().find(|c| c.owner.is_none()) {
+            self.keep_variables(root);
+        }
+    }
+
     /// Value of a variable of the workflow by its place, whether the instance runs or has ended. `None`: it has its
     /// default.
     #[must_use]
@@ -293,12 +328,52 @@ impl Instance {
         for (node, variables) in all.chain([own]) {
             let declared = &graph.node(node).variables;
             variables.retain(|place, value| match declared.get(*place as usize) {
-                Some(variable) if variable.storage == Storage::Instance => !value.is_null(),
+                Some(variable) if variable.storage == Storage::Instance => {
+                    settle(value, &variable.data_type);
+                    !value.is_null()
+                }
                 Some(_) => false,
                 None => true,
             });
         }
     }
+}
+
+/// Converts a value that a script set as it was to the type of its variable, as Elsa does when it reads it back from
+/// its store. Text stays text there.
+fn settle(value: &mut Value, wanted: &DataType) {
+    let is_settled = match wanted {
+        DataType::Boolean => value.is_boolean(),
+        DataType::Byte
+        | DataType::Short
+        | DataType::Integer
+        | DataType::Long
+        | DataType::Single
+        | DataType::Number
+        | DataType::Decimal => value.is_number(),
+        DataType::String
+        | DataType::JoinMode
+        | DataType::Guid
+        | DataType::DateTime
+        | DataType::DateTimeOffset => false,
+        DataType::TimeSpan | DataType::Bytes => false,
+        DataType::Json => value.is_object(),
+        DataType::Object
+        | DataType::Node
+        | DataType::Map
+        | DataType::StringMap
+        | DataType::List(_) => true,
+    };
+    if is_settled || value.is_null() || value.is_string() {
+        return;
+    }
+    let taken = std::mem::take(value);
+    *value = match (wanted, &taken) {
+        (DataType::String, Value::Array(_) | Value::Object(_)) => {
+            Value::String(serde_json::to_string_pretty(&taken).unwrap_or_default())
+        }
+        _ => convert(taken, wanted).unwrap_or_default(),
+    };
 }
 
 /// The id that shows outside for a context of an instance.

@@ -16,7 +16,7 @@ impl Run<'_> {
         let mut at = Some(from);
         std::iter::from_fn(move || {
             let id = at?;
-            let context = self.instance.contexts.get(&id)?;
+            let context = self.instance.context(id)?;
             at = context.owner;
             Some((id, context))
         })
@@ -108,7 +108,7 @@ impl Run<'_> {
         });
         match found {
             Some(Found::Declared(id, place)) => {
-                let variable = self.instance.contexts.get(&id).map(|c| c.node);
+                let variable = self.instance.context(id).map(|c| c.node);
                 let variable = variable.and_then(|n| self.graph.node(n).variables.get(place));
                 let value = match variable {
                     Some(v) => convert(value.clone(), &v.data_type).unwrap_or(value),
@@ -128,7 +128,7 @@ impl Run<'_> {
     }
 
     fn set_local(&mut self, id: ContextId, name: &str, value: Value) {
-        let Some(context) = self.instance.contexts.get_mut(&id) else {
+        let Some(context) = self.instance.context_mut(id) else {
             return;
         };
         match context.locals.iter_mut().find(|(n, _)| n == name) {
@@ -138,9 +138,7 @@ impl Run<'_> {
     }
 
     fn store(&mut self, at: ContextId, place: usize, value: Value) {
-        if let (Some(context), Ok(place)) =
-            (self.instance.contexts.get_mut(&at), u32::try_from(place))
-        {
+        if let (Some(context), Ok(place)) = (self.instance.context_mut(at), u32::try_from(place)) {
             context.variables.insert(place, value);
         }
     }
@@ -200,7 +198,7 @@ impl Run<'_> {
         }
         // Its own copy is for the journal, and goes when it ends; the owner's is what others read.
         for keeper in std::iter::once(context).chain(owner) {
-            if let Some(keeper) = self.instance.contexts.get_mut(&keeper) {
+            if let Some(keeper) = self.instance.context_mut(keeper) {
                 keeper.record(node_index, output.map_or(name, |o| &o.name), &value);
             }
         }

@@ -117,10 +117,12 @@ impl Cx<'_, '_> {
             .map(|b| b.id.clone())
             .collect();
         let outer = std::mem::take(&mut self.run.input);
+        let turn = self.run.turn;
         for id in &waiting {
             self.run.resume(id, input.clone());
         }
         self.run.input = outer;
+        self.run.turn = turn;
         waiting.len()
     }
 

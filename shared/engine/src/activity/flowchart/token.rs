@@ -23,6 +23,15 @@ pub struct Token {
     pub is_blocked: bool,
 }
 
+impl FlowMemory {
+    /// Forgets the tokens from and to an activity that was cancelled.
+    pub(super) fn forget_tokens(&mut self, place: Option<usize>) {
+        let place = place.and_then(|p| u32::try_from(p).ok());
+        self.tokens
+            .retain(|t| place != Some(t.from) && place != Some(t.to));
+    }
+}
+
 impl Flowchart {
     /// A child has ended: pass its tokens on.
     pub(super) fn pass_tokens(
