@@ -181,7 +181,7 @@ impl Activity for BulkDispatchWorkflows {
         let definition_id = definition_id(cx)?;
         let items = items_of(cx.input("items")?)?;
         if items.is_empty() {
-            return Ok(all_ended());
+            return Ok(Then::DONE);
         }
         let children = children(cx, &definition_id, items)?;
         hold(cx, &children);

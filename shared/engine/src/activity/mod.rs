@@ -10,7 +10,7 @@ mod correlate;
 mod descriptor;
 mod dispatch_workflow;
 mod download_http_file;
-mod execute_workflow;
+pub(crate) mod execute_workflow;
 mod fault;
 mod finish;
 mod flow_decision;

@@ -172,6 +172,8 @@ pub struct Graph {
     pub incident_strategy: IncidentStrategy,
     /// When bursts are committed.
     pub commit_strategy: CommitStrategy,
+    /// Whether its flowcharts pass tokens, if it says so.
+    pub passes_tokens: Option<bool>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// The versions of other workflows it was compiled with: (definition id, version).

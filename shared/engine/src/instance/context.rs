@@ -85,6 +85,9 @@ pub struct Context {
     /// Failures in it and below.
     #[serde(default, skip_serializing_if = "is_zero_u32")]
     pub faults: u32,
+    /// It has ended, and is kept for what was due in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_ended: bool,
     /// When it began.
     pub started_at: Timestamp,
 }
@@ -105,8 +108,14 @@ impl Context {
             is_broken: false,
             is_faulted: false,
             faults: 0,
+            has_ended: false,
             started_at: now,
         }
+    }
+
+    /// Whether it is told of the ends of its children no more, for one that has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_ended && !matches!(&self.memory, Memory::Flow(memory) if memory.has_tokens)
     }
 
     /// Keeps the newest value of an output of this activity or of one directly inside.

@@ -292,7 +292,10 @@ impl Instance {
     pub(crate) fn keep_ended(&mut self, id: ContextId, context: &Context) {
         let is_due = self.queue.iter().any(|w| w.owner == Some(id));
         if is_due || self.ended.values().any(|c| c.owner == Some(id)) {
-            self.ended.insert(id, context.clone());
+            let mut kept = context.clone();
+            kept.has_ended = true;
+            kept.memory = Memory::None;
+            self.ended.insert(id, kept);
         }
     }
 
@@ -340,40 +343,38 @@ impl Instance {
 }
 
 /// Converts a value that a script set as it was to the type of its variable, as Elsa does when it reads it back from
-/// its store. Text stays text there.
+/// its store. Text stays text there, and what Elsa cannot convert stays what it is.
 fn settle(value: &mut Value, wanted: &DataType) {
-    let is_settled = match wanted {
-        DataType::Boolean => value.is_boolean(),
-        DataType::Byte
-        | DataType::Short
-        | DataType::Integer
-        | DataType::Long
-        | DataType::Single
-        | DataType::Number
-        | DataType::Decimal => value.is_number(),
-        DataType::String
-        | DataType::JoinMode
-        | DataType::Guid
-        | DataType::DateTime
-        | DataType::DateTimeOffset => false,
-        DataType::TimeSpan | DataType::Bytes => false,
-        DataType::Json => value.is_object(),
-        DataType::Object
-        | DataType::Node
-        | DataType::Map
-        | DataType::StringMap
-        | DataType::List(_) => true,
-    };
-    if is_settled || value.is_null() || value.is_string() {
-        return;
-    }
-    let taken = std::mem::take(value);
-    *value = match (wanted, &taken) {
-        (DataType::String, Value::Array(_) | Value::Object(_)) => {
-            Value::String(serde_json::to_string_pretty(&taken).unwrap_or_default())
+    use DataType as T;
+    crate::activity::execute_workflow::store(value);
+    let is_number = matches!(
+        wanted,
+        T::Byte | T::Short | T::Integer | T::Long | T::Single | T::Number | T::Decimal
+    );
+    let is_whole = is_number && !matches!(wanted, T::Single | T::Number | T::Decimal);
+    let is_time = matches!(
+        wanted,
+        T::DateTime | T::DateTimeOffset | T::TimeSpan | T::Guid
+    );
+    let has_fraction = value.as_f64().is_some_and(|f| f.fract() != 0.0);
+    let settled = match (&*value, wanted) {
+        (Value::Array(_), _) if is_number || is_time || matches!(wanted, T::Boolean | T::Json) => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
         }
-        _ => convert(taken, wanted).unwrap_or_default(),
+        (Value::Array(_) | Value::Object(_), T::String) => {
+            Value::String(serde_json::to_string_pretty(value).unwrap_or_default())
+        }
+        (Value::Number(_), T::Boolean) => Value::Bool(!has_fraction && value.as_f64() != Some(0.0)),
+        (Value::Number(_), _) if is_whole && has_fraction => Value::from(0),
+        (Value::Number(_) | Value::Bool(_), T::String) => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
+        }
+        (Value::Bool(_), _) if is_number => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
+        }
+        _ => return,
     };
+    *value = settled;
 }
 
 /// The id that shows outside for a context of an instance.

@@ -107,7 +107,8 @@ impl Cx<'_, '_> {
     /// Ends this activity in the middle of its own work, which may still schedule children.
     pub fn complete_now(&mut self) {
         if let Some(context) = self.run.instance.contexts.get(&self.context) {
-            let kept = context.clone();
+            let mut kept = context.clone();
+            kept.has_ended = true;
             self.run.instance.ended.insert(self.context, kept);
         }
         self.run.complete(self.context, Outcomes::Done);

@@ -57,9 +57,13 @@ impl Run<'_> {
         let Some(owner) = owner else {
             return;
         };
-        let Some(context) = self.instance.contexts.get_mut(&owner) else {
+        let Some(context) = self.instance.context_mut(owner) else {
             return;
         };
+        // One that has ended follows its connections only if it ended while it was passing tokens.
+        if context.is_over() {
+            return;
+        }
         context.children_open = context.children_open.saturating_sub(1);
         let node = context.node;
         let activity = self.graph.node(node).activity.as_ref();

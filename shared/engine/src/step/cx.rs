@@ -87,6 +87,12 @@ impl<'r, 'a> Cx<'r, 'a> {
         &self.run.instance.id
     }
 
+    /// Whether the host lets flowcharts pass tokens.
+    #[must_use]
+    pub fn passes_tokens(&self) -> bool {
+        self.run.environment.passes_tokens
+    }
+
     /// The instance's correlation id.
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
@@ -266,6 +272,12 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.record_output(self.context, name, value);
     }
 
+    /// The same, where what it is bound to gets another value than the one that is recorded.
+    pub fn set_output_as(&mut self, name: &str, recorded: Value, bound: Value) {
+        self.run
+            .record_output_as(self.context, name, recorded, Some(bound));
+    }
+
     /// The type of what an output of this activity is bound to. `None`: it is bound to nothing.
     #[must_use]
     pub fn bound_type(&self, name: &str) -> Option<DataType> {
@@ -295,7 +307,7 @@ impl<'r, 'a> Cx<'r, 'a> {
 
     /// What the activity remembers.
     pub fn memory(&mut self) -> &mut Memory {
-        match self.run.instance.contexts.get_mut(&self.context) {
+        match self.run.instance.context_mut(self.context) {
             Some(context) => &mut context.memory,
             None => &mut self.run.scratch,
         }

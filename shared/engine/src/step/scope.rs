@@ -159,12 +159,8 @@ impl Run<'_> {
                 })
                 .cloned()
         };
-        by_name(&self.input)
-            .or_else(|| by_name(&self.instance.input))
-            .or_else(|| {
-                let declared = self.graph.inputs.iter().find(|i| i.name == name)?;
-                (!declared.default.is_null()).then(|| declared.default.clone())
-            })
+        // As in Elsa, the default of an input is for editors: one that is not given is nothing.
+        by_name(&self.input).or_else(|| by_name(&self.instance.input))
     }
 
     pub(super) fn is_in_composite(&self, from: ContextId) -> bool {
@@ -176,6 +172,17 @@ impl Run<'_> {
 
     /// Records an output of an execution, and passes it on to where it is bound.
     pub(crate) fn record_output(&mut self, context: ContextId, name: &str, value: Value) {
+        self.record_output_as(context, name, value, None);
+    }
+
+    /// The same with another value for where it is bound.
+    pub(crate) fn record_output_as(
+        &mut self,
+        context: ContextId,
+        name: &str,
+        value: Value,
+        bound: Option<Value>,
+    ) {
         let Some((node_index, owner)) = self
             .instance
             .contexts
@@ -202,6 +209,7 @@ impl Run<'_> {
                 keeper.record(node_index, output.map_or(name, |o| &o.name), &value);
             }
         }
+        let value = bound.unwrap_or(value);
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
                 self.set_variable_by_id(context, node_index, id, value);

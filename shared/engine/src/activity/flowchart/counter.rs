@@ -130,7 +130,12 @@ impl Flowchart {
         self.go_over(&mut round, Frame::Cancel(executions))
     }
 
-    fn running_before(&self, cx: &Cx<'_, '_>, plan: &Plan, place: usize) -> VecDeque<ContextId> {
+    pub(super) fn running_before(
+        &self,
+        cx: &Cx<'_, '_>,
+        plan: &Plan,
+        place: usize,
+    ) -> VecDeque<ContextId> {
         let ancestors = self.ancestors(plan, place);
         let is_ancestor = |node| {
             self.place_of(node)

@@ -22,7 +22,7 @@ pub(crate) use plan::{Flowchart, Join};
 pub use token::Token;
 
 /// The instance property that chooses between counting and tokens, and Elsa's values for tokens.
-const MODE: &str = "Flowchart:ExecutionMode";
+pub(crate) const MODE: &str = "Flowchart:ExecutionMode";
 
 /// The mark of an activity that was reached by a connection that leads back.
 const BACKWARD: i64 = 1;
@@ -47,6 +47,20 @@ pub struct FlowMemory {
     pub has_tokens: bool,
 }
 
+/// What a mode says, by Elsa's name or number of it. `None`: nothing, as the mode `Default` does.
+pub(crate) fn passes_tokens(mode: &Value) -> Option<bool> {
+    let mode = match mode {
+        Value::String(mode) => mode.to_ascii_lowercase(),
+        Value::Number(mode) => mode.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    match mode.as_str() {
+        "tokenbased" | "1" => Some(true),
+        "counterbased" | "2" => Some(false),
+        _ => None,
+    }
+}
+
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
         descriptor: Descriptor::new(
@@ -60,12 +74,11 @@ pub(crate) fn built_in() -> BuiltIn {
 }
 
 impl Flowchart {
+    /// As the instance says, else its definition, else the host.
     fn is_token_mode(cx: &Cx<'_, '_>) -> bool {
-        match cx.property(MODE) {
-            Some(Value::String(mode)) => mode.eq_ignore_ascii_case("TokenBased") || mode == "1",
-            Some(Value::Number(mode)) => mode.as_i64() == Some(1),
-            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => false,
-        }
+        let said = cx.property(MODE).and_then(passes_tokens);
+        said.or(cx.graph().passes_tokens)
+            .unwrap_or_else(|| cx.passes_tokens())
     }
 
     /// Takes the memory out while the flowchart works with it; [`Self::put_back`] returns it.

@@ -148,7 +148,7 @@ fn escape_once(input: &Input<'_>) -> Made {
 fn json(input: &Input<'_>) -> Made {
     input.work.allocate(weight(input.value))?;
     if let Some(iso) = date_of(input.value) {
-        return input.made(json_text(&Value::String(iso.to_owned()), false));
+        return input.made(format!("\"{iso}\""));
     }
     input.made(json_text(input.value, true))
 }
