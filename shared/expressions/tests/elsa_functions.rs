@@ -288,10 +288,7 @@ fn the_types_of_dotnet_that_scripts_use_are_there() {
     let cases = [
         ("DateTime.UtcNow", json!("2023-11-14T22:13:20.123Z")),
         ("DateTime.Today", json!("2023-11-14T00:00:00Z")),
-        (
-            "new DateTime(2024, 2, 29).getUTCMonth()",
-            json!(1),
-        ),
+        ("new DateTime(2024, 2, 29).getUTCMonth()", json!(1)),
         ("DateTime.UtcNow.Year > 2000", json!(false)),
         ("(DateTime.UtcNow - DateTime.Today) > 1000", json!(true)),
         ("DateTime.MinValue", json!("0001-01-01T00:00:00")),

@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn nothing_to_start_is_done_without_a_question() {
         let scenario = bulk(json!([]), true);
-        assert_eq!(scenario.outcomes("b"), json!(["Completed", "Done"]));
+        assert_eq!(scenario.outcomes("b"), json!(["Done"]));
         assert_eq!(scenario.lines, ["after"]);
     }
 

@@ -26,7 +26,11 @@ impl Builder<'_> {
         }
         for node in &mut self.nodes {
             let cases = node.plain.iter_mut().find(|(name, _)| name == "cases");
-            for case in cases.into_iter().flat_map(|(_, v)| v.as_array_mut()).flatten() {
+            for case in cases
+                .into_iter()
+                .flat_map(|(_, v)| v.as_array_mut())
+                .flatten()
+            {
                 if let Some(activity) = case.get_mut("activity") {
                     spell_out(activity, &node.node_id);
                 }
@@ -77,9 +81,14 @@ fn spell_out(activity: &mut Value, parent: &str) {
     let Value::Object(members) = activity else {
         return;
     };
-    let id = members.get("id").and_then(Value::as_str).unwrap_or_default();
+    let id = members
+        .get("id")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let node_id = format!("{parent}:{id}");
-    let custom = members.entry("customProperties").or_insert_with(|| json!({}));
+    let custom = members
+        .entry("customProperties")
+        .or_insert_with(|| json!({}));
     if let Value::Object(custom) = custom {
         for name in ["canStartWorkflow", "runAsynchronously"] {
             custom.entry(name).or_insert(Value::Bool(false));
