@@ -55,7 +55,7 @@ fn say(text: &str) {
 }
 
 /// Cases under way at once in one mode. They mostly wait.
-const JOBS: usize = 12;
+const JOBS: usize = 20;
 
 /// A case that is not as Elsa, and in which facets.
 #[derive(Debug)]
