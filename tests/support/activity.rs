@@ -83,6 +83,16 @@ impl Expr {
     pub fn json(&self) -> Value {
         json!({ "type": self.kind, "value": self.value })
     }
+
+    /// The same value as a script gives it: where anything may stand, Elsa takes JSON in a definition for a text.
+    pub(crate) fn scripted(self) -> Self {
+        let text = match (self.kind, &self.value) {
+            ("Object", Value::String(text)) => text.clone(),
+            ("Object" | "Literal", value) => value.to_string(),
+            _ => return self,
+        };
+        js(&format!("({text})"))
+    }
 }
 
 /// An activity of a definition under construction.

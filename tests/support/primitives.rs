@@ -73,7 +73,7 @@ pub fn for_each(items: Expr, body: Activity) -> Activity {
 #[must_use]
 pub fn parallel_for_each(items: Expr, body: Activity) -> Activity {
     activity("Elsa.ParallelForEach")
-        .input("items", items)
+        .input("items", items.scripted())
         .port("body", body)
 }
 

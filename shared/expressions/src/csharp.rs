@@ -99,6 +99,7 @@ impl Program {
                     stack: None,
                 });
             }
+            Err(Stop::Null) => value::V::Null,
             Err(Stop::Limit) => return Err(budget.error(crate::budget::Reached::Steps)),
         };
         let json = value.to_json(false, 0);

@@ -62,6 +62,11 @@ pub trait Scope {
     fn input_kind(&self, _name: &str) -> Kind {
         Kind::Plain
     }
+    /// The input of that name converted to its declared type, with .NET's name of the type as in
+    /// [`Self::variable_type`]. `None`: none is declared; an error: why it cannot be converted.
+    fn typed_input(&self, _name: &str) -> Option<Result<(Value, Kind, &'static str), String>> {
+        None
+    }
     /// Names of all variables in scope, nearest first.
     fn variable_names(&self) -> Vec<String>;
     /// Sets a variable, or makes a dynamic one on the nearest container.

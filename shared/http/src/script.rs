@@ -92,6 +92,7 @@ fn declarations(definition: &Definition) -> String {
 fn type_of(data_type: &DataType) -> &'static str {
     match data_type {
         DataType::String
+        | DataType::JoinMode
         | DataType::Guid
         | DataType::DateTime
         | DataType::DateTimeOffset
@@ -106,7 +107,7 @@ fn type_of(data_type: &DataType) -> &'static str {
         | DataType::Number
         | DataType::Decimal => "number",
         DataType::List(_) => "any[]",
-        DataType::Map => "{ [name: string]: any }",
+        DataType::Map | DataType::StringMap => "{ [name: string]: any }",
         DataType::Object | DataType::Json | DataType::Node => "any",
     }
 }

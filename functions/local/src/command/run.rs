@@ -117,6 +117,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
             is_shared: false,
         },
         nodes: 1,
+        passes_tokens: false,
         retention: Retention::default(),
         webhook: None,
         reach: args.reach.read(),

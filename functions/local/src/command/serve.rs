@@ -33,6 +33,15 @@ use crate::webhook::WebhookArgs;
 /// How long a drain waits for requests that were accepted before, in seconds.
 const REQUESTS_S: u64 = 30;
 
+/// Rule by which flowcharts go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Flowcharts {
+    /// Count visits: an activity waits for all branches that are alive. Elsa's default
+    Counter,
+    /// Pass tokens: the merge mode of an activity says what it waits for
+    Token,
+}
+
 /// How to serve.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -87,6 +96,14 @@ pub(crate) struct ServeArgs {
     /// Let Elsa's /bookmarks/resume?t= resume, on GET too. Mail scanners follow links: think twice
     #[arg(long)]
     elsa_resume_links: bool,
+    /// Rule by which flowcharts go on, where neither a start (`Flowchart:ExecutionMode`) nor the definition says it
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "counter",
+        env = "DORMOUSE_FLOWCHARTS"
+    )]
+    flowcharts: Flowcharts,
     /// How many nodes to run in this process, each with its own port and cache
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     nodes: u16,
@@ -154,6 +171,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         place: args.place.place()?,
         nodes: args.nodes,
         reach: args.reach.read(),
+        passes_tokens: args.flowcharts == Flowcharts::Token,
         retention: args.retention.read(),
         webhook: args.webhook.read()?,
         observer: (!args.quiet).then(|| Arc::new(console) as _),

@@ -35,6 +35,8 @@ pub(crate) struct HostConfig {
     pub(crate) nodes: u16,
     /// How far the HTTP requests of workflows may reach.
     pub(crate) reach: Reach,
+    /// Whether flowcharts pass tokens unless they say otherwise.
+    pub(crate) passes_tokens: bool,
     /// How long ended instances are kept.
     pub(crate) retention: Retention,
     /// Where task requests and lifecycle events go, besides the bus that the deployment names, if there is one.
@@ -104,6 +106,7 @@ impl Host {
             let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
             settings.lease_ms = storage.lease_ms;
             settings.retention = config.retention;
+            settings.passes_tokens = config.passes_tokens;
             let store = storage.store.clone();
             let node = Runtime::new(store, ports, Arc::clone(&expressions), settings);
             if others {

@@ -181,7 +181,7 @@ impl Activity for BulkDispatchWorkflows {
         let definition_id = definition_id(cx)?;
         let items = items_of(cx.input("items")?)?;
         if items.is_empty() {
-            return Ok(all_ended());
+            return Ok(Then::DONE);
         }
         let children = children(cx, &definition_id, items)?;
         hold(cx, &children);
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn nothing_to_start_is_done_without_a_question() {
         let scenario = bulk(json!([]), true);
-        assert_eq!(scenario.outcomes("b"), json!(["Completed", "Done"]));
+        assert_eq!(scenario.outcomes("b"), json!(["Done"]));
         assert_eq!(scenario.lines, ["after"]);
     }
 

@@ -31,6 +31,13 @@ pub(super) fn input(cx: &mut Cx<'_, '_>) -> Result<Map<String, Value>, Fault> {
     }
 }
 
+/// Notes the input as it is given: that of an activity that waited is told of without what the child was given besides.
+pub(super) fn note_given(cx: &mut Cx<'_, '_>) -> Result<(), Fault> {
+    let input = cx.input("input")?;
+    cx.note_input("input", &input);
+    Ok(())
+}
+
 /// A child with an id of its own. `waiting`: the bookmark that its end resumes.
 pub(super) fn child(
     cx: &mut Cx<'_, '_>,

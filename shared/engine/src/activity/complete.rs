@@ -1,4 +1,4 @@
-//! `Elsa.Complete`: ends the nearest workflow, workflow used as an activity, or loop around it.
+//! `Elsa.Complete`: ends the nearest workflow, or workflow used as an activity, around it.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Complete",
             "Composition",
-            "Ends the nearest workflow or loop around it, with outcomes.",
+            "Ends the nearest workflow around it, with outcomes.",
         )
         .input("outcomes", "Object", "The outcome, or a list of them.")
         .hint("outcome-picker")
@@ -92,15 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_ended_and_what_follows_runs() {
+    fn a_loop_is_cancelled_and_the_workflow_ends() {
         let each = json!({
-            "type": "Elsa.ForEach", "items": literal(json!([1, 2])), "body": sequence(json!([line("a"), complete(json!(null))])),
+            "id": "each", "type": "Elsa.ForEach", "items": literal(json!([1, 2])),
+            "body": sequence(json!([line("a"), complete(json!(null))])),
         });
-        assert_eq!(
-            Scenario::of(sequence(json!([each, line("b")])))
-                .start()
-                .lines,
-            ["a", "b"]
-        );
+        let scenario = Scenario::of(sequence(json!([each, line("b")]))).start();
+        assert_eq!(scenario.lines, ["a"]);
+        assert_eq!(scenario.sub_status(), SubStatus::Finished);
+        assert_eq!(scenario.journaled("c", Event::Canceled).len(), 1);
+        assert_eq!(scenario.journaled("each", Event::Canceled).len(), 1);
     }
 }

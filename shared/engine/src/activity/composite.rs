@@ -115,14 +115,18 @@ impl Activity for Composite {
         };
         let mut locals: Vec<Local> = Vec::with_capacity(self.inputs.len());
         for (property, variable) in &self.inputs {
-            locals.push((variable.clone(), cx.input(property)?));
+            // As in Elsa, an input that is not given is null here, whatever its default.
+            locals.push((variable.clone(), cx.given(property)?.unwrap_or_default()));
         }
         cx.schedule_with(workflow, 0, locals);
         Ok(Then::Wait)
     }
 
-    fn child_ended(&self, _cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
-        Ok(Then::Complete(child.outcomes.clone()))
+    fn child_ended(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
+        let outcomes = cx.take_composite_outcomes();
+        Ok(Then::Complete(
+            outcomes.unwrap_or_else(|| child.outcomes.clone()),
+        ))
     }
 
     fn is_composite(&self) -> bool {

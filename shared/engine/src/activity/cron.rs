@@ -85,7 +85,7 @@ fn next(cx: &mut Cx<'_, '_>) -> Result<(String, String, Timestamp), Fault> {
 
 impl Activity for Cron {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        if cx.take_trigger() {
+        if cx.is_trigger() {
             return Ok(Then::DONE);
         }
         let (expression, _, due) = next(cx)?;

@@ -1,6 +1,6 @@
 //! `Elsa.Delay`: waits for a length of time.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Activity, BuiltIn, Descriptor};
 use crate::step::{Cx, Fault, Then};
@@ -19,9 +19,12 @@ pub(crate) fn built_in() -> BuiltIn {
 
 impl Activity for Delay {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let due = cx
-            .now()
-            .plus_ms(cx.duration_ms("timeSpan")?.unwrap_or(60_000).max(0));
+        // A length that is given but blank is none, not the default.
+        let ms = match cx.given("timeSpan")? {
+            Some(Value::Null) => 0,
+            _ => cx.duration_ms("timeSpan")?.unwrap_or(0).max(0),
+        };
+        let due = cx.now().plus_ms(ms);
         cx.wait_until(due, json!({ "ResumeAt": due.to_string() }));
         Ok(Then::Wait)
     }

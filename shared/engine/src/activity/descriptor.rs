@@ -255,9 +255,10 @@ fn input(name: &str, type_name: &str, description: &str) -> InputDescriptor {
         ui_hint: match data_type {
             DataType::Boolean => "checkbox",
             DataType::List(_) => "multitext",
-            DataType::Map | DataType::Json | DataType::Node => "json-editor",
+            DataType::Map | DataType::StringMap | DataType::Json | DataType::Node => "json-editor",
             DataType::Object
             | DataType::String
+            | DataType::JoinMode
             | DataType::Byte
             | DataType::Short
             | DataType::Integer

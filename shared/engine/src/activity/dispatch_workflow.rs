@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::child_start::{End, child, definition_id, hold, input, not_found, release};
+use super::child_start::{End, child, definition_id, hold, input, not_found, note_given, release};
 use super::{Activity, BuiltIn, Descriptor};
 use crate::call::{Answer, Request};
 use crate::instance::Bookmark;
@@ -85,6 +85,7 @@ impl Activity for DispatchWorkflow {
             .flag("waitForCompletion")?
             .then(|| cx.wait_for_resume(Value::Null, true));
         let child = child(cx, &definition_id, correlation_id, input, waiting.as_ref());
+        cx.note_input("input", &Value::Object(child.start.input.clone()));
         hold(cx, &[child]);
         cx.call(Request::FindWorkflow { definition_id });
         Ok(Then::Wait)
@@ -113,6 +114,7 @@ impl Activity for DispatchWorkflow {
 
     fn resumed(&self, cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
         let end = End::read(cx)?;
+        note_given(cx)?;
         cx.set_output("result", end.output);
         Ok(Then::DONE)
     }

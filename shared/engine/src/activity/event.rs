@@ -39,7 +39,7 @@ fn take(cx: &mut Cx<'_, '_>) -> Then {
 
 impl Activity for Event {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        if cx.take_trigger() {
+        if cx.is_trigger() {
             return Ok(take(cx));
         }
         let name = cx.text("eventName")?.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::child_start::{End, child, definition_id, input, not_found};
+use super::child_start::{End, child, definition_id, input, not_found, note_given};
 use super::{Activity, ActivityKind, BuiltIn, Descriptor};
 use crate::call::{Answer, Request};
 use crate::instance::{Bookmark, Status, Wait};
@@ -46,6 +46,35 @@ pub(crate) fn built_in() -> BuiltIn {
     }
 }
 
+/// Writes a result that a variable holds as Elsa stores it: in one casing, and with numbers for what has names.
+pub(crate) fn store(value: &mut Value) {
+    const STATUS: [&str; 2] = ["Running", "Finished"];
+    const SUB_STATUS: [&str; 6] = [
+        "Pending",
+        "Executing",
+        "Suspended",
+        "Finished",
+        "Cancelled",
+        "Faulted",
+    ];
+    let Value::Object(members) = value else {
+        return;
+    };
+    if !members.contains_key("WorkflowDefinitionVersionId")
+        || !members.contains_key("workflowInstanceId")
+    {
+        return;
+    }
+    members.retain(|name, _| !name.starts_with(|c: char| c.is_ascii_lowercase()));
+    for (name, names) in [("Status", &STATUS[..]), ("SubStatus", &SUB_STATUS[..])] {
+        let place = members.get(name).and_then(Value::as_str);
+        let place = place.and_then(|p| names.iter().position(|n| *n == p));
+        if let Some(place) = place {
+            members.insert(name.into(), place.into());
+        }
+    }
+}
+
 impl Activity for ExecuteWorkflow {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let definition_id = definition_id(cx)?;
@@ -56,6 +85,7 @@ impl Activity for ExecuteWorkflow {
             .flag("waitForCompletion")?
             .then(|| cx.wait_for_resume(Value::Null, true));
         let child = child(cx, &definition_id, correlation_id, input, waiting.as_ref());
+        cx.note_input("input", &Value::Object(child.start.input.clone()));
         cx.call(Request::ExecuteWorkflow(child));
         Ok(Then::Wait)
     }
@@ -101,12 +131,24 @@ impl Activity for ExecuteWorkflow {
             "subStatus": sub_status,
             "output": output,
         });
-        cx.set_output("result", result);
+        let mut bound = json!({
+            "WorkflowDefinitionVersionId": null,
+            "WorkflowInstanceId": child.instance,
+            "CorrelationId": null,
+            "Status": status,
+            "SubStatus": sub_status,
+            "Output": output,
+        });
+        if let (Some(bound), Value::Object(camel)) = (bound.as_object_mut(), &result) {
+            bound.extend(camel.clone());
+        }
+        cx.set_output_as("result", result, bound);
         Ok(Then::DONE)
     }
 
     fn resumed(&self, cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
         let end = End::read(cx)?;
+        note_given(cx)?;
         cx.set_output("result", end.output);
         Ok(Then::DONE)
     }

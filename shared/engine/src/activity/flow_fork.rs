@@ -30,14 +30,13 @@ pub(crate) fn built_in() -> BuiltIn {
 impl Activity for FlowFork {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         Ok(match cx.input("branches")? {
-            Value::Array(names) if !names.is_empty() => {
+            Value::Array(names) => {
                 Then::Complete(Outcomes::Named(names.into_iter().map(text_of).collect()))
             }
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::String(_)
-            | Value::Array(_)
             | Value::Object(_) => Then::DONE,
         })
     }

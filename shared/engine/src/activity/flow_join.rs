@@ -1,8 +1,11 @@
 //! `Elsa.FlowJoin`: where branches of a flowchart come together. The flowchart itself applies the mode.
 
 use super::flowchart::Join;
+use serde_json::Value;
+
 use super::{Activity, BuiltIn, Descriptor};
-use crate::graph::{Expression, Node};
+use crate::definition::data_type::DataType;
+use crate::graph::{Expression, Node, NodeIndex};
 use crate::step::{Cx, Fault, Then};
 
 #[derive(Debug)]
@@ -18,31 +21,46 @@ pub(crate) fn built_in() -> BuiltIn {
     }
 }
 
-/// The mode of a join. It is decided before anything runs, so only a literal counts.
-pub(crate) fn mode_of(node: &Node) -> Join {
-    let mode = node
-        .inputs
-        .iter()
+/// The mode of a join. `None`: a script says it.
+pub(crate) fn mode_of(node: &Node) -> Option<Join> {
+    let mode = node.inputs.iter().find(|i| i.name == "mode");
+    match mode.and_then(|i| i.expression.as_ref()) {
+        Some(Expression::Literal(value)) => Some(mode_named(value)),
+        Some(
+            Expression::Variable(_)
+            | Expression::Input(_)
+            | Expression::Script(_)
+            | Expression::Invalid(_),
+        ) => None,
+        None => Some(Join::Any),
+    }
+}
+
+/// The mode that a script gives, evaluated in the flowchart whenever a branch comes.
+pub(crate) fn scripted(cx: &mut Cx<'_, '_>, node: NodeIndex) -> Result<Join, Fault> {
+    let graph = cx.graph();
+    let mut inputs = graph.node(node).inputs.iter();
+    let expression = inputs
         .find(|i| i.name == "mode")
-        .and_then(|i| match &i.expression {
-            Some(Expression::Literal(value)) => value.as_str().map(str::to_ascii_lowercase),
-            Some(
-                Expression::Variable(_)
-                | Expression::Input(_)
-                | Expression::Script(_)
-                | Expression::Invalid(_),
-            )
-            | None => None,
-        });
-    match mode.as_deref() {
-        Some("waitall" | "1") => Join::All,
-        Some("waitallactive" | "2") => Join::AllActive,
+        .and_then(|i| i.expression.as_ref());
+    match expression {
+        Some(expression) => Ok(mode_named(&cx.evaluate(expression, &DataType::JoinMode)?)),
+        None => Ok(Join::Any),
+    }
+}
+
+/// The mode of a name. Without a value it is the activity's default.
+fn mode_named(value: &Value) -> Join {
+    match value.as_str() {
+        Some("WaitAll") => Join::All,
+        Some("WaitAllActive") => Join::AllActive,
         Some(_) | None => Join::Any,
     }
 }
 
 impl Activity for FlowJoin {
-    fn execute(&self, _cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+    fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        cx.join()?;
         Ok(Then::DONE)
     }
 }

@@ -10,7 +10,7 @@ mod correlate;
 mod descriptor;
 mod dispatch_workflow;
 mod download_http_file;
-mod execute_workflow;
+pub(crate) mod execute_workflow;
 mod fault;
 mod finish;
 mod flow_decision;
@@ -146,6 +146,15 @@ pub trait Activity: Any + Send + Sync + Debug {
         Ok(Then::DONE)
     }
 
+    /// A child that joins branches has begun.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an incident on the instance.
+    fn child_joins(&self, _cx: &mut Cx<'_, '_>, _child: NodeIndex) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Runs a child because an operator asks for it. `false`: it cannot be run now.
     fn run_child(&self, _cx: &mut Cx<'_, '_>, _child: NodeIndex) -> bool {
         false
@@ -188,11 +197,6 @@ pub trait Activity: Any + Send + Sync + Debug {
     /// Whether dynamic variables may be made on it.
     fn is_container(&self) -> bool {
         false
-    }
-
-    /// Whether `Complete` ends it.
-    fn ends_on_complete(&self) -> bool {
-        self.is_loop()
     }
 
     /// Whether it is the implicit activity of a workflow.

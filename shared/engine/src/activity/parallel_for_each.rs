@@ -47,11 +47,19 @@ pub(super) fn items_of(value: Value) -> Result<Vec<Value>, Fault> {
 
 impl Activity for ParallelForEach {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let items = items_of(cx.input("items")?)?;
-        if let Some(body) = self.body {
-            for (place, item) in items.into_iter().enumerate() {
-                cx.schedule_with(body, 0, locals(place, item));
-            }
+        let items = match cx.input("items")? {
+            // As in Elsa, a text is no list, whatever it says.
+            Value::String(_) => Vec::new(),
+            items => items_of(items)?,
+        };
+        for (place, item) in items.into_iter().enumerate() {
+            let Some(body) = self.body else {
+                return Err(Fault::new(
+                    "InvalidInput",
+                    "there is no body to run for the items",
+                ));
+            };
+            cx.schedule_with(body, 0, locals(place, item));
         }
         Ok(when_all_ended(cx))
     }
@@ -80,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_item_has_a_body_of_its_own_which_knows_it_after_a_wait() {
-        let mut scenario = each(literal(json!(["a", "b"])), event("e"));
+        let mut scenario = each(script("['a', 'b']"), event("e"));
         let seen: Vec<_> = scenario
             .instance
             .contexts
@@ -104,9 +112,12 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_done() {
-        assert_eq!(each(literal(json!([])), line("x")).lines, ["after"]);
+        assert_eq!(each(script("[]"), line("x")).lines, ["after"]);
         assert_eq!(each(Value::Null, line("x")).lines, ["after"]);
-        assert_eq!(each(literal(json!([1, 2])), Value::Null).lines, ["after"]);
+        // As in Elsa, a text is no list, and a list in a definition is a text where anything may stand.
+        assert_eq!(each(literal(json!(["a"])), line("x")).lines, ["after"]);
+        let without_body = each(script("[1, 2]"), Value::Null);
+        assert_eq!(without_body.sub_status(), SubStatus::Faulted);
     }
 
     fn write(source: &str) -> Value {
@@ -116,7 +127,7 @@ mod tests {
     #[test]
     fn scripts_see_the_item_and_its_place() {
         let body = write("getVariable('CurrentIndex') + getVariable('CurrentValue')");
-        let scenario = each(literal(json!(["a", "b", "c"])), body);
+        let scenario = each(script("['a', 'b', 'c']"), body);
         assert_eq!(scenario.lines, ["0a", "1b", "2c", "after"]);
     }
 
@@ -127,7 +138,7 @@ mod tests {
             "then": { "type": "Elsa.Fault" },
         });
         let body = sequence(json!([choice, write("getVariable('CurrentValue')")]));
-        let scenario = each(literal(json!(["a", "b", "c"])), body);
+        let scenario = each(script("['a', 'b', 'c']"), body);
         assert_eq!(scenario.lines, ["a", "c"]);
         assert_eq!(scenario.sub_status(), SubStatus::Faulted);
         assert_eq!(scenario.instance.incidents.len(), 1);

@@ -36,9 +36,8 @@ pub(crate) fn built_in() -> BuiltIn {
 
 impl Activity for SetVariable {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let value = cx.input("value")?;
         let id = self.variable.as_deref().unwrap_or_default();
-        if cx.set_variable(id, value)? {
+        if cx.set_variable(id, "value")? {
             Ok(Then::DONE)
         } else {
             Err(Fault::new(

@@ -48,7 +48,7 @@ fn instant(cx: &mut Cx<'_, '_>) -> Result<Timestamp, Fault> {
 
 impl Activity for StartAt {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        if cx.take_trigger() {
+        if cx.is_trigger() {
             return Ok(Then::DONE);
         }
         // Elsa's default is the first instant of all.

@@ -38,7 +38,7 @@ fn interval_ms(cx: &mut Cx<'_, '_>) -> Result<i64, Fault> {
 
 impl Activity for Timer {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        if cx.take_trigger() {
+        if cx.is_trigger() {
             return Ok(Then::DONE);
         }
         let due = cx.now().plus_ms(interval_ms(cx)?.max(0));

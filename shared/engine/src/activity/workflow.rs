@@ -38,10 +38,6 @@ impl Activity for Workflow {
         true
     }
 
-    fn ends_on_complete(&self) -> bool {
-        true
-    }
-
     fn is_workflow(&self) -> bool {
         true
     }

@@ -37,6 +37,7 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
     match wanted {
         DataType::Object => Ok(value),
         DataType::String => Ok(Value::String(text_of(value))),
+        DataType::JoinMode => Ok(join_mode(&value)),
         DataType::Boolean => Ok(boolean(&value)),
         DataType::Byte => integer(&value, 0, 255),
         DataType::Short => integer(&value, i64::from(i16::MIN), i64::from(i16::MAX)),
@@ -61,7 +62,13 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
         }),
         DataType::Json => json_object(value),
         DataType::Node => json_node(value),
-        DataType::Map => match parsed(value) {
+        DataType::Map | DataType::StringMap => match parsed(value) {
+            Value::Object(map)
+                if *wanted == DataType::StringMap
+                    && map.values().any(|v| !v.is_string() && !v.is_null()) =>
+            {
+                Err(failure(&Value::Object(map), "StringDictionary"))
+            }
             map @ Value::Object(_) => Ok(map),
             other @ (Value::Null
             | Value::Bool(_)
@@ -132,6 +139,17 @@ fn no_json(value: &Value, wanted: &'static str) -> Result<(), ConversionError> {
         Some(text) if text.trim_start().starts_with(['{', '[']) => Err(failure(value, wanted)),
         Some(_) | None => Ok(()),
     }
+}
+
+/// The mode of a name, or of the text of a number. What is none is the first, as for every enumeration of .NET.
+fn join_mode(value: &Value) -> Value {
+    const MODES: [&str; 3] = ["WaitAll", "WaitAllActive", "WaitAny"];
+    let text = value.as_str().unwrap_or_default().trim();
+    let named = MODES
+        .iter()
+        .position(|mode| mode.eq_ignore_ascii_case(text));
+    let place = named.or_else(|| text.parse().ok()).unwrap_or(0);
+    Value::from(MODES.get(place).copied().unwrap_or("WaitAll"))
 }
 
 fn boolean(value: &Value) -> Value {

@@ -10,6 +10,8 @@ pub enum DataType {
     Object,
     /// Text.
     String,
+    /// Name of a mode of `FlowJoin`.
+    JoinMode,
     /// True or false.
     Boolean,
     /// A whole number of 8 bits without a sign.
@@ -42,6 +44,8 @@ pub enum DataType {
     Node,
     /// Values by name.
     Map,
+    /// Texts by name.
+    StringMap,
     /// A list of values of one type.
     List(Box<DataType>),
 }
@@ -82,8 +86,8 @@ impl DataType {
             | "exceptionstate"
             | "httpcontext"
             | "downloadable" => Self::Object,
-            "string" | "uri" | "httpstatuscode" | "flowjoinmode" | "logpersistencemode"
-            | "type" => Self::String,
+            "flowjoinmode" => Self::JoinMode,
+            "string" | "uri" | "httpstatuscode" | "logpersistencemode" | "type" => Self::String,
             "boolean" | "bool" => Self::Boolean,
             "byte" => Self::Byte,
             "int16" | "short" => Self::Short,
@@ -99,9 +103,8 @@ impl DataType {
             "bytearray" | "stream" => Self::Bytes,
             "json" | "jsonobject" | "jobject" => Self::Json,
             "jsonelement" | "jsonnode" | "jsonarray" | "jarray" => Self::Node,
-            "stringdictionary"
-            | "objectdictionary"
-            | "stringmap"
+            "stringdictionary" | "stringmap" => Self::StringMap,
+            "objectdictionary"
             | "objectmap"
             | "httpheaders"
             | "httpresponseheaders"
@@ -117,7 +120,7 @@ impl DataType {
             Self::Single | Self::Number => "Double",
             Self::Decimal => "Decimal",
             Self::DateTimeOffset => "DateTimeOffset",
-            Self::Map => "Dictionary",
+            Self::Map | Self::JoinMode | Self::StringMap => "Dictionary",
             Self::Object | Self::Json => "Object",
             Self::String
             | Self::Boolean
@@ -143,6 +146,7 @@ impl DataType {
             Self::Bytes => Kind::Bytes,
             Self::Object
             | Self::String
+            | Self::JoinMode
             | Self::Boolean
             | Self::Byte
             | Self::Short
@@ -154,6 +158,7 @@ impl DataType {
             | Self::Json
             | Self::Node
             | Self::Map
+            | Self::StringMap
             | Self::List(_) => Kind::Plain,
         }
     }

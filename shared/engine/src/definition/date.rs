@@ -59,6 +59,10 @@ pub(super) fn offset_of(date: &Value) -> Value {
 
 /// A duration as .NET writes it in JSON. What is no duration is zero.
 pub(super) fn time_span(value: &Value) -> Value {
-    let ms = value.as_str().and_then(parse_duration_ms).unwrap_or(0);
+    // .NET reads its own format only, not ISO 8601's.
+    let text = value
+        .as_str()
+        .filter(|t| !t.trim_start_matches(['-', ' ']).starts_with(['P', 'p']));
+    let ms = text.and_then(parse_duration_ms).unwrap_or(0);
     Value::String(format_duration(ms))
 }

@@ -62,6 +62,8 @@ fn variable(json: Fields<'_>, owner: &str, number: usize) -> Option<Variable> {
         .unwrap_or_else(|| format!("Variable{number}"));
     let data_type = match json.text("typeName").or_else(|| json.text("type")) {
         None => DataType::Object,
+        // As in Elsa, a type is known by its alias or by its whole name with its assembly.
+        Some(type_name) if type_name.contains('.') && !type_name.contains(',') => return None,
         Some(type_name) => DataType::parse(&type_name)?,
     }
     .array_if(json.flag("isArray").unwrap_or(false));

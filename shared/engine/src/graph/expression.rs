@@ -77,30 +77,41 @@ pub fn read(
 /// A literal, converted as far as it goes; what cannot be converted faults when it is read, as in Elsa.
 #[must_use]
 pub fn literal(value: Value, wanted: &DataType) -> Expression {
+    // Where anything is wanted, a list or an object stays the text it is in the definition.
+    if let (Value::Array(_) | Value::Object(_), DataType::Object) = (&value, wanted) {
+        return Expression::Literal(Value::String(value.to_string()));
+    }
     match convert(value, wanted) {
         Ok(value) => Expression::Literal(value),
         Err(error) => Expression::Invalid(error.to_string().into()),
     }
 }
 
+/// The text of an Object expression is JSON of the wanted type. Where anything or text is wanted, Elsa keeps the text.
 fn object(value: Value, wanted: &DataType) -> Option<Expression> {
-    let parsed = match value {
-        Value::String(text) if text.trim().is_empty() => return None,
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                return Some(Expression::Invalid(
-                    format!("the Object expression is not JSON: {error}").into(),
-                ));
-            }
-        },
+    let text = match value {
+        Value::String(text) => text,
         other @ (Value::Null
         | Value::Bool(_)
         | Value::Number(_)
         | Value::Array(_)
-        | Value::Object(_)) => other,
+        | Value::Object(_)) => other.to_string(),
     };
-    Some(literal(parsed, wanted))
+    if text.trim().is_empty() {
+        return None;
+    }
+    if matches!(wanted, DataType::Object | DataType::String) {
+        return Some(Expression::Literal(Value::String(text)));
+    }
+    if *wanted == DataType::JoinMode {
+        return Some(literal(Value::from(0), wanted));
+    }
+    Some(match serde_json::from_str(&text) {
+        Ok(parsed) => literal(parsed, wanted),
+        Err(error) => {
+            Expression::Invalid(format!("the Object expression is not JSON: {error}").into())
+        }
+    })
 }
 
 fn script(
@@ -138,15 +149,19 @@ pub fn variable_id(value: &Value) -> Option<String> {
     }
 }
 
+/// The name in a reference to an input: the whole declaration of the input, or the same as JSON text. As in Elsa,
+/// anything less names nothing.
 fn input_name(value: &Value) -> Option<String> {
+    let declared = |value: &Value| {
+        let fields = Fields::of(value);
+        fields.text("type").and_then(|_| fields.text("name"))
+    };
     match value {
-        Value::Object(_) => Fields::of(value).text("name"),
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            serde_json::from_str::<Value>(text)
-                .ok()
-                .and_then(|v| Fields::of(&v).text("name"))
+        Value::Object(_) => declared(value),
+        Value::String(text) => {
+            let parsed = serde_json::from_str::<Value>(text).ok()?;
+            declared(&parsed)
         }
-        Value::String(text) => Some(text.clone()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     }
 }

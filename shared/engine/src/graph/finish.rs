@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 use super::build::Builder;
 use super::{Graph, NodeIndex};
 use crate::activity;
@@ -20,6 +22,18 @@ impl Builder<'_> {
             if let Some(node) = self.nodes.get_mut(index) {
                 node.node_id =
                     parent_id.map_or_else(|| node.id.clone(), |p| format!("{p}:{}", node.id));
+            }
+        }
+        for node in &mut self.nodes {
+            let cases = node.plain.iter_mut().find(|(name, _)| name == "cases");
+            for case in cases
+                .into_iter()
+                .flat_map(|(_, v)| v.as_array_mut())
+                .flatten()
+            {
+                if let Some(activity) = case.get_mut("activity") {
+                    spell_out(activity, &node.node_id);
+                }
             }
         }
         let mut by_node_id = BTreeMap::new();
@@ -46,6 +60,11 @@ impl Builder<'_> {
             outputs: definition.outputs.clone(),
             incident_strategy: definition.options.incident_strategy,
             commit_strategy: definition.options.commit_strategy,
+            passes_tokens: definition
+                .raw()
+                .get("customProperties")
+                .and_then(|properties| properties.get(activity::flowchart::MODE))
+                .and_then(activity::flowchart::passes_tokens),
             problems: self.problems,
             bindings: self.bindings,
             missing: self.missing,
@@ -55,4 +74,35 @@ impl Builder<'_> {
             variables: declared,
         }
     }
+}
+
+/// Adds to an activity in a plain property what Elsa writes of every activity, so that readers of the journal see it.
+fn spell_out(activity: &mut Value, parent: &str) {
+    let Value::Object(members) = activity else {
+        return;
+    };
+    let id = members
+        .get("id")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let node_id = format!("{parent}:{id}");
+    let custom = members
+        .entry("customProperties")
+        .or_insert_with(|| json!({}));
+    if let Value::Object(custom) = custom {
+        for name in ["canStartWorkflow", "runAsynchronously"] {
+            custom.entry(name).or_insert(Value::Bool(false));
+        }
+    }
+    members.entry("metadata").or_insert_with(|| json!({}));
+    for inner in ["activities", "body", "then", "else"] {
+        match members.get_mut(inner) {
+            Some(Value::Array(activities)) => {
+                activities.iter_mut().for_each(|a| spell_out(a, &node_id));
+            }
+            Some(activity) => spell_out(activity, &node_id),
+            None => {}
+        }
+    }
+    members.insert("nodeId".into(), node_id.into());
 }

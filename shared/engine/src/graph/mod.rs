@@ -174,6 +174,8 @@ pub struct Graph {
     pub incident_strategy: IncidentStrategy,
     /// When bursts are committed.
     pub commit_strategy: CommitStrategy,
+    /// Whether its flowcharts pass tokens, if it says so.
+    pub passes_tokens: Option<bool>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// The versions of other workflows it was compiled with: (definition id, version).
@@ -219,10 +221,7 @@ impl Graph {
     #[must_use]
     pub fn variable(&self, id: &str, from: NodeIndex) -> Option<(NodeIndex, usize)> {
         let found = self.variables.get(id).copied()?;
-        if self.is_within(from, found.0) {
-            return Some(found);
-        }
-        // Two inlined copies of one workflow declare the same ids: take the one around `from`.
+        // Two containers may declare the same id, as two inlined copies of one workflow do: the nearest one counts.
         let mut at = Some(from);
         while let Some(index) = at {
             let node = self.node(index);

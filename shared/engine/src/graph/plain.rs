@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::activity;
+use crate::definition::data_type::DataType;
 use crate::definition::fields::Fields;
 
 /// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
@@ -14,6 +15,10 @@ pub(super) fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Ve
     shown
         .filter_map(|property| {
             let given = fields.get(&property.name).unwrap_or(&property.default);
+            let given = match (given, &property.data_type) {
+                (Value::Null, DataType::Boolean) => &Value::Bool(false),
+                (given, _) => given,
+            };
             (!given.is_null()).then(|| (property.name.clone(), with_alias(given)))
         })
         .collect()

@@ -85,11 +85,39 @@ pub struct Context {
     /// Failures in it and below.
     #[serde(default, skip_serializing_if = "is_zero_u32")]
     pub faults: u32,
+    /// It has ended, and is kept for what was due in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_ended: bool,
     /// When it began.
     pub started_at: Timestamp,
 }
 
 impl Context {
+    /// One that begins.
+    #[must_use]
+    pub fn begun(node: NodeIndex, owner: Option<ContextId>, now: Timestamp) -> Self {
+        Self {
+            node,
+            owner,
+            tag: 0,
+            variables: BTreeMap::new(),
+            locals: Vec::new(),
+            outputs: Vec::new(),
+            memory: Memory::None,
+            children_open: 0,
+            is_broken: false,
+            is_faulted: false,
+            faults: 0,
+            has_ended: false,
+            started_at: now,
+        }
+    }
+
+    /// Whether it is told of the ends of its children no more, for one that has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_ended && !matches!(&self.memory, Memory::Flow(memory) if memory.has_tokens)
+    }
+
     /// Keeps the newest value of an output of this activity or of one directly inside.
     pub(crate) fn record(&mut self, node: NodeIndex, output: &str, value: &Value) {
         let is_it = |r: &&mut Recorded| r.node == node && r.output.eq_ignore_ascii_case(output);

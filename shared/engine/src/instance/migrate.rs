@@ -35,6 +35,7 @@ impl Instance {
             version_id: to.version_id.clone(),
             version: to.version,
             contexts,
+            ended: BTreeMap::new(),
             queue,
             ..self
         })

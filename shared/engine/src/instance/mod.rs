@@ -18,6 +18,8 @@ pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
 
+use crate::definition::convert::convert;
+use crate::definition::data_type::DataType;
 use crate::effect::ParentLink;
 use crate::graph::{Graph, ROOT};
 use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
@@ -121,7 +123,7 @@ pub struct Instance {
     /// The id of the activity whose trigger started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_activity_id: Option<String>,
-    /// Whether that activity has run.
+    /// Whether its first burst is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_trigger_taken: bool,
     /// Inputs. Those without a storage driver are gone once the instance waits, as in Elsa.
@@ -138,6 +140,10 @@ pub struct Instance {
     pub variables: BTreeMap<u32, Value>,
     /// Activities that have begun and not ended, and faulted ones.
     pub contexts: BTreeMap<ContextId, Context>,
+    /// Executions that have ended while activities of theirs were still due: those see their variables until the burst is
+    /// over.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ended: BTreeMap<ContextId, Context>,
     /// Activities that are due.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub queue: VecDeque<Work>,
@@ -191,6 +197,7 @@ impl Instance {
             properties: start.properties,
             variables: BTreeMap::new(),
             contexts: BTreeMap::new(),
+            ended: BTreeMap::new(),
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
             incidents: Vec::new(),
@@ -269,6 +276,37 @@ impl Instance {
         }
     }
 
+    /// An execution, also one that has ended while activities of its were still due.
+    pub(crate) fn context(&self, id: ContextId) -> Option<&Context> {
+        self.contexts.get(&id).or_else(|| self.ended.get(&id))
+    }
+
+    pub(crate) fn context_mut(&mut self, id: ContextId) -> Option<&mut Context> {
+        match self.contexts.get_mut(&id) {
+            Some(context) => Some(context),
+            None => self.ended.get_mut(&id),
+        }
+    }
+
+    /// Keeps an execution that has ended for activities that are due in it, or in one that was kept for the same reason.
+    pub(crate) fn keep_ended(&mut self, id: ContextId, context: &Context) {
+        let is_due = self.queue.iter().any(|w| w.owner == Some(id));
+        if is_due || self.ended.values().any(|c| c.owner == Some(id)) {
+            let mut kept = context.clone();
+            kept.has_ended = true;
+            kept.memory = Memory::None;
+            self.ended.insert(id, kept);
+        }
+    }
+
+    /// Forgets the executions kept by [`Self::keep_ended`] once nothing is due any more.
+    pub(crate) fn drop_ended(&mut self) {
+        let ended = std::mem::take(&mut self.ended);
+        if let Some(root) = ended.values().find(|c| c.owner.is_none()) {
+            self.keep_variables(root);
+        }
+    }
+
     /// Value of a variable of the workflow by its place, whether the instance runs or has ended. `None`: it has its
     /// default.
     #[must_use]
@@ -293,12 +331,50 @@ impl Instance {
         for (node, variables) in all.chain([own]) {
             let declared = &graph.node(node).variables;
             variables.retain(|place, value| match declared.get(*place as usize) {
-                Some(variable) if variable.storage == Storage::Instance => !value.is_null(),
+                Some(variable) if variable.storage == Storage::Instance => {
+                    settle(value, &variable.data_type);
+                    !value.is_null()
+                }
                 Some(_) => false,
                 None => true,
             });
         }
     }
+}
+
+/// Converts a value that a script set as it was to the type of its variable, as Elsa does when it reads it back from
+/// its store. Text stays text there, and what Elsa cannot convert stays what it is.
+fn settle(value: &mut Value, wanted: &DataType) {
+    use DataType as T;
+    crate::activity::execute_workflow::store(value);
+    let is_number = matches!(
+        wanted,
+        T::Byte | T::Short | T::Integer | T::Long | T::Single | T::Number | T::Decimal
+    );
+    let is_whole = is_number && !matches!(wanted, T::Single | T::Number | T::Decimal);
+    let is_time = matches!(
+        wanted,
+        T::DateTime | T::DateTimeOffset | T::TimeSpan | T::Guid
+    );
+    let has_fraction = value.as_f64().is_some_and(|f| f.fract() != 0.0);
+    let settled = match (&*value, wanted) {
+        (Value::Array(_), _) if is_number || is_time || matches!(wanted, T::Boolean | T::Json) => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
+        }
+        (Value::Array(_) | Value::Object(_), T::String) => {
+            Value::String(serde_json::to_string_pretty(value).unwrap_or_default())
+        }
+        (Value::Number(_), T::Boolean) => Value::Bool(!has_fraction && value.as_f64() != Some(0.0)),
+        (Value::Number(_), _) if is_whole && has_fraction => Value::from(0),
+        (Value::Number(_) | Value::Bool(_), T::String) => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
+        }
+        (Value::Bool(_), _) if is_number => {
+            convert(std::mem::take(value), wanted).unwrap_or_default()
+        }
+        _ => return,
+    };
+    *value = settled;
 }
 
 /// The id that shows outside for a context of an instance.

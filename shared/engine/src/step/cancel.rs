@@ -107,6 +107,11 @@ impl Run<'_> {
             Some(_) | None => return,
         }
         self.instance.queue.retain(|w| w.owner != Some(id));
+        self.cancel_begun(id);
+    }
+
+    /// Cancels what has begun directly below an execution, and all below that. What is only queued is not touched.
+    pub(super) fn cancel_begun(&mut self, id: ContextId) {
         let children: Vec<_> = self
             .instance
             .contexts

@@ -1,7 +1,10 @@
 //! What an activity does with the activities inside it, and with those around it.
 
+use std::collections::VecDeque;
+
 use super::{Cx, Outcomes};
 use crate::graph::NodeIndex;
+use crate::id::ContextId;
 use crate::instance::{Local, Work};
 
 impl Cx<'_, '_> {
@@ -64,25 +67,68 @@ impl Cx<'_, '_> {
                 .any(|c| c.owner == Some(self.context) && c.node == node)
     }
 
-    /// Cancels executions of a child activity that have begun, without being told of it. What is only queued still
-    /// runs: in Elsa a queued activity is nothing that could be cancelled yet.
-    pub fn cancel_child(&mut self, node: NodeIndex) {
+    /// Executions of chosen child activities that have begun, faulted ones included, in the order in which they did. What
+    /// is only queued is not among them: in Elsa a queued activity is nothing that could be cancelled yet.
+    pub fn children_begun(&self, is_chosen: impl Fn(NodeIndex) -> bool) -> VecDeque<ContextId> {
         let owner = Some(self.context);
-        let active: Vec<_> = self
-            .run
-            .instance
-            .contexts
-            .iter()
-            .filter(|(_, c)| c.owner == owner && c.node == node && !c.is_faulted)
+        let contexts = self.run.instance.contexts.iter();
+        contexts
+            .filter(|(_, c)| c.owner == owner && is_chosen(c.node))
             .map(|(id, _)| *id)
-            .collect();
-        let ended = u32::try_from(active.len()).unwrap_or(u32::MAX);
-        for id in active {
-            self.run.cancel(id);
-        }
+            .collect()
+    }
+
+    /// Cancels an execution of a child, without being told of it. `None`: it has ended meanwhile.
+    pub fn cancel_execution(&mut self, id: ContextId) -> Option<NodeIndex> {
+        let node = self.run.instance.contexts.get(&id)?.node;
+        self.run.cancel(id);
         if let Some(context) = self.run.instance.contexts.get_mut(&self.context) {
-            context.children_open = context.children_open.saturating_sub(ended);
+            context.children_open = context.children_open.saturating_sub(1);
         }
+        Some(node)
+    }
+
+    /// Cancels executions of a child activity that have begun, without being told of it.
+    pub fn cancel_child(&mut self, node: NodeIndex) {
+        for id in self.children_begun(|n| n == node) {
+            self.cancel_execution(id);
+        }
+    }
+
+    /// Whether nothing is open below: neither begun nor due.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let owner = Some(self.context);
+        let instance = &self.run.instance;
+        !instance.contexts.values().any(|c| c.owner == owner)
+            && !instance.queue.iter().any(|w| w.owner == owner)
+    }
+
+    /// Ends this activity in the middle of its own work, which may still schedule children.
+    pub fn complete_now(&mut self) {
+        if let Some(context) = self.run.instance.contexts.get(&self.context) {
+            let mut kept = context.clone();
+            kept.has_ended = true;
+            self.run.instance.ended.insert(self.context, kept);
+        }
+        self.run.complete(self.context, Outcomes::Done);
+    }
+
+    /// Tells the owner that this activity joins branches.
+    ///
+    /// # Errors
+    ///
+    /// A [`crate::step::Fault`] where what the branches lead to cannot be gone over.
+    pub fn join(&mut self) -> Result<(), super::Fault> {
+        let owner = self.context().and_then(|c| c.owner);
+        let Some((owner, node)) = owner.and_then(|id| {
+            let context = self.run.instance.contexts.get(&id)?;
+            Some((id, context.node))
+        }) else {
+            return Ok(());
+        };
+        let activity = self.run.graph.node(node).activity.as_ref();
+        activity.child_joins(&mut Cx::new(self.run, owner, node), self.node)
     }
 
     /// Cancels all children.
@@ -111,27 +157,35 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Ends this activity and the nearest composite around it, with outcomes; what is pending inside is cancelled.
+    /// Ends this activity and the nearest workflow around it, with outcomes; what is pending inside is cancelled. As in
+    /// Elsa, this activity ends first, so that what it is in may end by itself; loops on the way are cancelled with it.
     pub fn complete_composite(&mut self, outcomes: Outcomes) {
-        let owner = self.context().and_then(|c| c.owner);
-        self.run.close(self.context, &Outcomes::Done);
-        let mut at = owner;
+        let mut at = self.context().and_then(|c| c.owner);
         while let Some(id) = at {
             let Some(context) = self.run.instance.contexts.get(&id) else {
-                return;
+                break;
             };
             at = context.owner;
-            if self
-                .run
-                .graph
-                .node(context.node)
-                .activity
-                .ends_on_complete()
-            {
-                self.run.complete(id, outcomes);
+            let activity = self.run.graph.node(context.node).activity.as_ref();
+            if activity.is_loop() {
+                self.run.cancel(id);
+            } else if activity.is_workflow() {
+                self.run.composite_outcomes = Some(outcomes.clone());
+                self.run.complete(self.context, Outcomes::Done);
+                // What its end leads to may have failed; nothing more happens then.
+                if !self.run.instance.contexts.contains_key(&self.context) {
+                    self.run.complete(id, outcomes);
+                }
                 return;
             }
         }
+        // What it is in has ended already.
+        self.run.complete(self.context, Outcomes::Done);
+    }
+
+    /// Outcomes that `Complete` gave for the workflow that has just ended.
+    pub fn take_composite_outcomes(&mut self) -> Option<Outcomes> {
+        self.run.composite_outcomes.take()
     }
 
     /// Ends this activity and the instance as finished, whatever else it is doing.

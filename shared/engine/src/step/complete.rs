@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Cx, Ended, Outcomes, Run};
 use crate::definition::name::property_name;
 use crate::id::ContextId;
-use crate::instance::{Context, SubStatus};
+use crate::instance::Context;
 use crate::journal::Event;
 
 impl Run<'_> {
@@ -29,10 +29,22 @@ impl Run<'_> {
 
     /// Ends an execution without telling its owner, for one whose surroundings end with it.
     pub(crate) fn close(&mut self, id: ContextId, outcomes: &Outcomes) -> Option<Context> {
-        self.cancel_children(id);
+        let has_open = match self.instance.contexts.get_mut(&id) {
+            Some(context) => std::mem::take(&mut context.children_open) > 0,
+            None => false,
+        };
+        if has_open {
+            self.cancel_begun(id);
+        }
         self.burn_all(id);
         let context = self.instance.contexts.remove(&id)?;
         self.instance.keep_variables(&context);
+        if has_open || !self.instance.ended.is_empty() {
+            self.instance.keep_ended(id, &context);
+        }
+        if self.turn.is_some_and(|(turn, _)| turn == id) {
+            self.turn_owner = context.owner;
+        }
         let outputs = self.outputs_of(&context);
         let data = self.with_late_inputs(id, completed_data(outcomes, outputs));
         self.log(Event::Completed, id, context.node, data);
@@ -41,16 +53,17 @@ impl Run<'_> {
 
     /// Tells the owner of an execution that it has ended. Without an owner it was the workflow itself.
     pub(crate) fn tell_owner(&mut self, owner: Option<ContextId>, ended: &Ended) {
+        // What is due by then still runs, as in Elsa; the instance ends when it rests.
         let Some(owner) = owner else {
-            if !self.is_faulting {
-                self.end(SubStatus::Finished);
-                self.is_finishing = true;
-            }
             return;
         };
-        let Some(context) = self.instance.contexts.get_mut(&owner) else {
+        let Some(context) = self.instance.context_mut(owner) else {
             return;
         };
+        // One that has ended follows its connections only if it ended while it was passing tokens.
+        if context.is_over() {
+            return;
+        }
         context.children_open = context.children_open.saturating_sub(1);
         let node = context.node;
         let activity = self.graph.node(node).activity.as_ref();
@@ -60,7 +73,11 @@ impl Run<'_> {
         } else {
             activity.child_ended(&mut cx, ended)
         };
-        self.settle(owner, node, then);
+        match (then, self.turn) {
+            // As in Elsa, what goes wrong in what an end leads to is a failure of the activity at work.
+            (Err(fault), Some((turn, turn_node))) => self.fault_at_work(turn, turn_node, fault),
+            (then, _) => self.settle(owner, node, then),
+        }
     }
 
     /// What the journal says besides of an execution that did not end by itself: its outputs so far.
@@ -98,6 +115,8 @@ impl Run<'_> {
     pub(super) fn begin_turn(&mut self) {
         self.turn_began = self.journal.len();
         self.late_inputs.clear();
+        self.turn = None;
+        self.composite_outcomes = None;
     }
 
     /// Notes the value of an input that is evaluated by the activity itself: with its first line if that is being written,
@@ -106,7 +125,7 @@ impl Run<'_> {
         let lines = self.journal.get_mut(self.turn_began..).unwrap_or_default();
         let started = lines
             .iter_mut()
-            .find(|l| l.context == id && l.event == Event::Started);
+            .find(|l| l.context == id && (l.event == Event::Started || l.owner.is_some()));
         let Some(line) = started else {
             self.late_inputs
                 .push((id, property_name(name), value.clone()));

@@ -1,10 +1,11 @@
 //! What an activity works with while it runs.
 
+use dormouse_expressions::Kind;
 use serde_json::{Map, Value};
 
 use super::{Fault, Run};
 use crate::call::HttpResponse;
-use crate::definition::convert::{convert, text_of};
+use crate::definition::convert::{convert_kind, text_of};
 use crate::definition::data_type::DataType;
 use crate::graph::{Graph, Node, NodeIndex, Target};
 use crate::id::{ContextId, InstanceId};
@@ -23,6 +24,10 @@ pub struct Cx<'r, 'a> {
     pub(crate) raw: Vec<Option<Value>>,
     /// The same of the value evaluated last.
     pub(crate) logged: Option<Value>,
+    /// How the inputs' values look to scripts.
+    pub(crate) kinds: Vec<Kind>,
+    /// The same of the value evaluated last.
+    pub(crate) kind: Kind,
 }
 
 impl<'r, 'a> Cx<'r, 'a> {
@@ -36,6 +41,8 @@ impl<'r, 'a> Cx<'r, 'a> {
             outcomes: Vec::new(),
             raw: Vec::new(),
             logged: None,
+            kinds: Vec::new(),
+            kind: Kind::Plain,
         }
     }
 
@@ -80,6 +87,12 @@ impl<'r, 'a> Cx<'r, 'a> {
         &self.run.instance.id
     }
 
+    /// Whether the host lets flowcharts pass tokens.
+    #[must_use]
+    pub fn passes_tokens(&self) -> bool {
+        self.run.environment.passes_tokens
+    }
+
     /// The instance's correlation id.
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
@@ -102,13 +115,12 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.instance.properties.get(name)
     }
 
-    /// Whether this activity is the trigger that started the instance, running for the first time. Asking takes it:
-    /// a loop back to the trigger waits.
-    pub fn take_trigger(&mut self) -> bool {
-        let is_trigger = !self.run.instance.is_trigger_taken
-            && self.run.instance.trigger_activity_id.as_deref() == Some(self.node().id.as_str());
-        self.run.instance.is_trigger_taken |= is_trigger;
-        is_trigger
+    /// Whether this activity is the trigger that started the instance, in its first burst. As in Elsa, a loop back to
+    /// the trigger within that burst does not wait.
+    #[must_use]
+    pub fn is_trigger(&self) -> bool {
+        !self.run.instance.is_trigger_taken
+            && self.run.instance.trigger_activity_id.as_deref() == Some(self.node().id.as_str())
     }
 
     /// The id of the activity whose trigger started the instance.
@@ -224,14 +236,18 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.variable_by_id(self.context, self.node, id)
     }
 
-    /// Sets a variable by id, converted to its type. `false`: there is no such variable in scope.
+    /// Sets a variable by id to the value of an input, converted to its type. `false`: there is no such variable in scope.
     ///
     /// # Errors
     ///
     /// A [`Fault`] where the value is not one of the type, and cannot be its default either.
-    pub fn set_variable(&mut self, id: &str, value: Value) -> Result<bool, Fault> {
+    pub fn set_variable(&mut self, id: &str, input: &str) -> Result<bool, Fault> {
+        let value = self.input(input)?;
+        let mut inputs = self.node().inputs.iter();
+        let kind = inputs.position(|i| i.name == input);
+        let kind = kind.and_then(|place| self.kinds.get(place)).copied();
         let value = match self.run.type_of_variable(id, self.node) {
-            Some(wanted) => convert(value, wanted)
+            Some(wanted) => convert_kind(value, kind.unwrap_or_default(), wanted)
                 .map_err(|e| Fault::new("TypeConversionException", e.to_string()))?,
             None => value,
         };
@@ -254,6 +270,12 @@ impl<'r, 'a> Cx<'r, 'a> {
     /// Sets an output of this activity.
     pub fn set_output(&mut self, name: &str, value: Value) {
         self.run.record_output(self.context, name, value);
+    }
+
+    /// The same, where what it is bound to gets another value than the one that is recorded.
+    pub fn set_output_as(&mut self, name: &str, recorded: Value, bound: Value) {
+        self.run
+            .record_output_as(self.context, name, recorded, Some(bound));
     }
 
     /// The type of what an output of this activity is bound to. `None`: it is bound to nothing.
@@ -285,7 +307,7 @@ impl<'r, 'a> Cx<'r, 'a> {
 
     /// What the activity remembers.
     pub fn memory(&mut self) -> &mut Memory {
-        match self.run.instance.contexts.get_mut(&self.context) {
+        match self.run.instance.context_mut(self.context) {
             Some(context) => &mut context.memory,
             None => &mut self.run.scratch,
         }
@@ -303,6 +325,11 @@ impl<'r, 'a> Cx<'r, 'a> {
     /// Remembers a count.
     pub fn set_count(&mut self, count: i64) {
         *self.memory() = Memory::Count(count);
+    }
+
+    /// Notes what the journal shows of an input instead of its value.
+    pub fn note_input(&mut self, name: &str, value: &Value) {
+        self.run.note_input(self.context, name, value);
     }
 
     /// Writes a line of text for whoever watches.

@@ -1,6 +1,6 @@
 //! Giving inputs their values.
 
-use dormouse_expressions::Language;
+use dormouse_expressions::{Kind, Language};
 use serde_json::{Map, Value};
 
 use super::view::View;
@@ -17,7 +17,9 @@ impl Cx<'_, '_> {
         let inputs = &graph.node(self.node).inputs;
         self.values.clear();
         self.raw.clear();
+        self.kinds.clear();
         for input in inputs {
+            self.kind = Kind::Plain;
             let value = if input.is_lazy {
                 None
             } else {
@@ -25,6 +27,7 @@ impl Cx<'_, '_> {
             };
             self.values.push(value);
             self.raw.push(self.logged.take());
+            self.kinds.push(self.kind);
         }
         Ok(())
     }
@@ -141,6 +144,7 @@ impl Cx<'_, '_> {
                 return Err(Fault::new("ExpressionError", message.to_string()));
             }
         };
+        self.kind = kind;
         convert_kind(value, kind, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
     }
 }

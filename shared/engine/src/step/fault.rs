@@ -6,7 +6,7 @@ use super::Run;
 use crate::definition::declaration::IncidentStrategy;
 use crate::graph::{Graph, NodeIndex, ROOT};
 use crate::id::ContextId;
-use crate::instance::{ExceptionState, Incident, Instance, SubStatus, Work};
+use crate::instance::{Context, ExceptionState, Incident, Instance, SubStatus, Work};
 use crate::journal::Event;
 
 /// Why an activity could not do its work.
@@ -65,6 +65,20 @@ impl Run<'_> {
         if self.graph.incident_strategy == IncidentStrategy::Fault {
             self.is_faulting = true;
         }
+    }
+
+    /// Notes that the activity at work failed although it has ended already.
+    pub(super) fn fault_at_work(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
+        if !self.instance.contexts.contains_key(&id) {
+            let owner = self.turn_owner;
+            if let Some(owner) = owner.and_then(|o| self.instance.contexts.get_mut(&o)) {
+                owner.children_open += 1;
+            }
+            let mut context = Context::begun(node, owner, self.environment.now);
+            context.is_faulted = true;
+            self.instance.contexts.insert(id, context);
+        }
+        self.fault(id, node, fault);
     }
 
     fn tell_incident(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {

@@ -113,6 +113,8 @@ pub struct Environment<'a> {
     pub expressions: &'a Expressions,
     /// How far it may go.
     pub limits: Limits,
+    /// Whether flowcharts pass tokens where neither the instance nor its definition says how they go on.
+    pub passes_tokens: bool,
     /// Whether an HTTP request waits for what this burst answers.
     pub has_http_request: bool,
     /// Activities that ran since the instance last waited, over the earlier steps of this burst.
@@ -129,6 +131,7 @@ impl<'a> Environment<'a> {
             now,
             expressions,
             limits: Limits::default(),
+            passes_tokens: false,
             has_http_request: false,
             activities_before: 0,
             event_links: None,

@@ -70,6 +70,8 @@ impl Run<'_> {
                 self.instance.sub_status = SubStatus::Suspended;
             }
         }
+        self.instance.drop_ended();
+        self.instance.is_trigger_taken |= self.instance.trigger_activity_id.is_some();
         let graph = self.graph;
         self.instance.forget(graph);
         if self.instance.is_ended() {

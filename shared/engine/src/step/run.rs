@@ -1,5 +1,7 @@
 //! A step in progress: the state being changed, and what has come out of it so far.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::fault::is_faulting;
@@ -28,7 +30,7 @@ pub struct Run<'a> {
     pub(super) added: Vec<BookmarkId>,
     pub(super) removed: Vec<Bookmark>,
     /// Executions that have made bookmarks and not yet been told as suspended.
-    new_waits: Vec<ContextId>,
+    pub(super) new_waits: Vec<ContextId>,
     pub(crate) activities: u64,
     pub(crate) must_commit: bool,
     pub(crate) is_finishing: bool,
@@ -39,6 +41,14 @@ pub struct Run<'a> {
     pub(super) late_inputs: Vec<(ContextId, String, Value)>,
     /// Where in the journal the turn of the activity at work began.
     pub(super) turn_began: usize,
+    /// How many bookmarks each activity has, once that was asked for.
+    pub(super) waiting: Option<BTreeMap<NodeIndex, usize>>,
+    /// The execution at work.
+    pub(super) turn: Option<(ContextId, NodeIndex)>,
+    /// Who scheduled it, once it has ended.
+    pub(super) turn_owner: Option<ContextId>,
+    /// Outcomes that `Complete` gave for the workflow it ended.
+    pub(super) composite_outcomes: Option<super::Outcomes>,
     /// Stands in for the memory of an execution that has ended meanwhile.
     pub(crate) scratch: Memory,
 }
@@ -70,6 +80,10 @@ impl<'a> Run<'a> {
             is_quiet: false,
             late_inputs: Vec::new(),
             turn_began: 0,
+            waiting: None,
+            turn: None,
+            turn_owner: None,
+            composite_outcomes: None,
             scratch: Memory::None,
         }
     }
@@ -152,6 +166,7 @@ impl<'a> Run<'a> {
             return;
         };
         self.begin_turn();
+        self.turn = Some((bookmark.context, node));
         // An answer within the burst is no wait that readers of the journal know of.
         let is_answer = matches!(bookmark.wait, Wait::Call(_));
         if !is_answer || self.is_in_background(bookmark.context) {
@@ -217,6 +232,7 @@ impl<'a> Run<'a> {
             Some(existing) => existing,
             None => self.enter(work),
         };
+        self.turn = Some((context, index));
         // An activity that only makes a call is put off by the call itself.
         let then = if self.is_in_background(context) && !node.activity.makes_calls() {
             Cx::new(self, context, index).move_to_background()
@@ -249,23 +265,10 @@ impl<'a> Run<'a> {
 
     pub(crate) fn enter(&mut self, work: Work) -> ContextId {
         let id = ContextId(self.instance.serial());
-        self.instance.contexts.insert(
-            id,
-            Context {
-                node: work.node,
-                owner: work.owner,
-                tag: work.tag,
-                variables: std::collections::BTreeMap::new(),
-                locals: work.locals,
-                outputs: Vec::new(),
-                memory: Memory::None,
-                children_open: 0,
-                is_broken: false,
-                is_faulted: false,
-                faults: 0,
-                started_at: self.environment.now,
-            },
-        );
+        let mut context = Context::begun(work.node, work.owner, self.environment.now);
+        context.tag = work.tag;
+        context.locals = work.locals;
+        self.instance.contexts.insert(id, context);
         id
     }
 
@@ -304,57 +307,6 @@ impl<'a> Run<'a> {
         waits
     }
 
-    /// Adds a bookmark for an execution.
-    pub(crate) fn bookmark(&mut self, bookmark: Bookmark) {
-        if let Wait::Call(request) = &bookmark.wait {
-            self.calls.push(Call {
-                bookmark: bookmark.id.clone(),
-                request: (**request).clone(),
-            });
-        }
-        if let Some(due) = bookmark.due() {
-            self.effects.push(Effect::Timer {
-                bookmark: bookmark.id.clone(),
-                due,
-            });
-        }
-        // A call is answered within the burst, unless it is made in the background.
-        if !matches!(bookmark.wait, Wait::Call(_)) || self.is_in_background(bookmark.context) {
-            self.new_waits.push(bookmark.context);
-        }
-        self.added.push(bookmark.id.clone());
-        self.instance.bookmarks.push(bookmark);
-    }
-
-    /// Removes a bookmark. What is gone already stays gone.
-    pub(crate) fn burn(&mut self, id: &BookmarkId) {
-        let Some(place) = self.instance.bookmarks.iter().position(|b| &b.id == id) else {
-            return;
-        };
-        let bookmark = self.instance.bookmarks.remove(place);
-        self.calls.retain(|c| &c.bookmark != id);
-        if let Some(place) = self.added.iter().position(|a| a == id) {
-            // Made and burnt in one step: nobody outside ever sees it.
-            self.added.remove(place);
-            self.effects.retain(|e| !matches!(e, Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } if bookmark == id));
-        } else {
-            self.removed.push(bookmark);
-        }
-    }
-
-    /// Removes the bookmarks of an execution.
-    pub(crate) fn burn_all(&mut self, context: ContextId) {
-        while let Some(id) = self
-            .instance
-            .bookmarks
-            .iter()
-            .find(|b| b.context == context)
-            .map(|b| b.id.clone())
-        {
-            self.burn(&id);
-        }
-    }
-
     /// Writes a journal line, without the credentials in it.
     pub(crate) fn log(
         &mut self,
@@ -385,6 +337,25 @@ impl<'a> Run<'a> {
             .is_some_and(|c| self.graph.node(c.node).run_asynchronously)
     }
 
+    /// As in Elsa, an activity that begins while another execution of it waits is told of as resumed.
+    fn event_of_start(&mut self, node: NodeIndex) -> Event {
+        let instance = &self.instance;
+        let waiting = self.waiting.get_or_insert_with(|| {
+            let mut waiting = BTreeMap::new();
+            for bookmark in &instance.bookmarks {
+                if let Some(context) = instance.contexts.get(&bookmark.context) {
+                    *waiting.entry(context.node).or_default() += 1;
+                }
+            }
+            waiting
+        });
+        if waiting.get(&node).is_some_and(|w| *w > 0) {
+            Event::Resumed
+        } else {
+            Event::Started
+        }
+    }
+
     fn journal_started(
         &mut self,
         context: ContextId,
@@ -392,7 +363,8 @@ impl<'a> Run<'a> {
         owner: Option<ContextId>,
         data: Value,
     ) {
-        self.log(Event::Started, context, node, data);
+        let event = self.event_of_start(node);
+        self.log(event, context, node, data);
         if let Some(entry) = self.journal.last_mut() {
             entry.owner = owner;
         }

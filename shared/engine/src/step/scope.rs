@@ -16,7 +16,7 @@ impl Run<'_> {
         let mut at = Some(from);
         std::iter::from_fn(move || {
             let id = at?;
-            let context = self.instance.contexts.get(&id)?;
+            let context = self.instance.context(id)?;
             at = context.owner;
             Some((id, context))
         })
@@ -108,7 +108,7 @@ impl Run<'_> {
         });
         match found {
             Some(Found::Declared(id, place)) => {
-                let variable = self.instance.contexts.get(&id).map(|c| c.node);
+                let variable = self.instance.context(id).map(|c| c.node);
                 let variable = variable.and_then(|n| self.graph.node(n).variables.get(place));
                 let value = match variable {
                     Some(v) => convert(value.clone(), &v.data_type).unwrap_or(value),
@@ -128,7 +128,7 @@ impl Run<'_> {
     }
 
     fn set_local(&mut self, id: ContextId, name: &str, value: Value) {
-        let Some(context) = self.instance.contexts.get_mut(&id) else {
+        let Some(context) = self.instance.context_mut(id) else {
             return;
         };
         match context.locals.iter_mut().find(|(n, _)| n == name) {
@@ -138,9 +138,7 @@ impl Run<'_> {
     }
 
     fn store(&mut self, at: ContextId, place: usize, value: Value) {
-        if let (Some(context), Ok(place)) =
-            (self.instance.contexts.get_mut(&at), u32::try_from(place))
-        {
+        if let (Some(context), Ok(place)) = (self.instance.context_mut(at), u32::try_from(place)) {
             context.variables.insert(place, value);
         }
     }
@@ -161,12 +159,8 @@ impl Run<'_> {
                 })
                 .cloned()
         };
-        by_name(&self.input)
-            .or_else(|| by_name(&self.instance.input))
-            .or_else(|| {
-                let declared = self.graph.inputs.iter().find(|i| i.name == name)?;
-                (!declared.default.is_null()).then(|| declared.default.clone())
-            })
+        // As in Elsa, the default of an input is for editors: one that is not given is nothing.
+        by_name(&self.input).or_else(|| by_name(&self.instance.input))
     }
 
     pub(super) fn is_in_composite(&self, from: ContextId) -> bool {
@@ -178,6 +172,17 @@ impl Run<'_> {
 
     /// Records an output of an execution, and passes it on to where it is bound.
     pub(crate) fn record_output(&mut self, context: ContextId, name: &str, value: Value) {
+        self.record_output_as(context, name, value, None);
+    }
+
+    /// The same with another value for where it is bound.
+    pub(crate) fn record_output_as(
+        &mut self,
+        context: ContextId,
+        name: &str,
+        value: Value,
+        bound: Option<Value>,
+    ) {
         let Some((node_index, owner)) = self
             .instance
             .contexts
@@ -200,10 +205,11 @@ impl Run<'_> {
         }
         // Its own copy is for the journal, and goes when it ends; the owner's is what others read.
         for keeper in std::iter::once(context).chain(owner) {
-            if let Some(keeper) = self.instance.contexts.get_mut(&keeper) {
+            if let Some(keeper) = self.instance.context_mut(keeper) {
                 keeper.record(node_index, output.map_or(name, |o| &o.name), &value);
             }
         }
+        let value = bound.unwrap_or(value);
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
                 self.set_variable_by_id(context, node_index, id, value);

@@ -4,6 +4,7 @@ use dormouse_expressions::{Identity, Kind, Scope};
 use serde_json::Value;
 
 use super::Run;
+use crate::definition::convert::convert;
 use crate::definition::name::property_name;
 use crate::graph::NodeIndex;
 use crate::id::ContextId;
@@ -64,8 +65,16 @@ impl Scope for View<'_, '_> {
         found.unwrap_or_default()
     }
 
-    fn input_kind(&self, name: &str) -> Kind {
-        self.run.kind_of_input(name)
+    fn typed_input(&self, name: &str) -> Option<Result<(Value, Kind, &'static str), String>> {
+        if self.run.is_in_composite(self.context) {
+            return None;
+        }
+        let mut inputs = self.run.graph.inputs.iter();
+        let declared = inputs.find(|i| i.name.eq_ignore_ascii_case(name))?;
+        let value = self.run.input_value(self.context, name)?;
+        let wanted = &declared.data_type;
+        let converted = convert(value, wanted).map_err(|e| e.to_string());
+        Some(converted.map(|value| (value, wanted.kind(), wanted.script_type())))
     }
 
     fn variable_names(&self) -> Vec<String> {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Cx, Fault, Then};
-use crate::call::Request;
+use super::{Cx, Fault, Run, Then};
+use crate::call::{Call, Request};
 use crate::effect::Effect;
 use crate::graph::stimulus_hash;
-use crate::id::{BookmarkId, InstanceId, hex, mix};
+use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
 use crate::instance::{Bookmark, Wait};
 use crate::time::Timestamp;
 
@@ -117,10 +117,12 @@ impl Cx<'_, '_> {
             .map(|b| b.id.clone())
             .collect();
         let outer = std::mem::take(&mut self.run.input);
+        let turn = self.run.turn;
         for id in &waiting {
             self.run.resume(id, input.clone());
         }
         self.run.input = outer;
+        self.run.turn = turn;
         waiting.len()
     }
 
@@ -133,5 +135,69 @@ impl Cx<'_, '_> {
             true,
         );
         Ok(Then::Wait)
+    }
+}
+
+impl Run<'_> {
+    /// Adds a bookmark for an execution.
+    pub(crate) fn bookmark(&mut self, bookmark: Bookmark) {
+        if let Wait::Call(request) = &bookmark.wait {
+            self.calls.push(Call {
+                bookmark: bookmark.id.clone(),
+                request: (**request).clone(),
+            });
+        }
+        if let Some(due) = bookmark.due() {
+            self.effects.push(Effect::Timer {
+                bookmark: bookmark.id.clone(),
+                due,
+            });
+        }
+        // A call is answered within the burst, unless it is made in the background.
+        if !matches!(bookmark.wait, Wait::Call(_)) || self.is_in_background(bookmark.context) {
+            self.new_waits.push(bookmark.context);
+        }
+        if let Some(waits) = self.waits_of(bookmark.context) {
+            *waits += 1;
+        }
+        self.added.push(bookmark.id.clone());
+        self.instance.bookmarks.push(bookmark);
+    }
+
+    fn waits_of(&mut self, context: ContextId) -> Option<&mut usize> {
+        let node = self.instance.contexts.get(&context)?.node;
+        Some(self.waiting.as_mut()?.entry(node).or_default())
+    }
+
+    /// Removes a bookmark. What is gone already stays gone.
+    pub(crate) fn burn(&mut self, id: &BookmarkId) {
+        let Some(place) = self.instance.bookmarks.iter().position(|b| &b.id == id) else {
+            return;
+        };
+        let bookmark = self.instance.bookmarks.remove(place);
+        if let Some(waits) = self.waits_of(bookmark.context) {
+            *waits = waits.saturating_sub(1);
+        }
+        self.calls.retain(|c| &c.bookmark != id);
+        if let Some(place) = self.added.iter().position(|a| a == id) {
+            // Made and burnt in one step: nobody outside ever sees it.
+            self.added.remove(place);
+            self.effects.retain(|e| !matches!(e, Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } if bookmark == id));
+        } else {
+            self.removed.push(bookmark);
+        }
+    }
+
+    /// Removes the bookmarks of an execution.
+    pub(crate) fn burn_all(&mut self, context: ContextId) {
+        while let Some(id) = self
+            .instance
+            .bookmarks
+            .iter()
+            .find(|b| b.context == context)
+            .map(|b| b.id.clone())
+        {
+            self.burn(&id);
+        }
     }
 }

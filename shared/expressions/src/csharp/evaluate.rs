@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::literal::of_literal;
-use super::run::{Closure, Done, Frame, Run, thrown};
+use super::members::or_null;
+use super::run::{Closure, Done, Frame, Run, Stop, thrown};
 use super::syntax::{Expr, Part, Type};
 use super::value::{MapKind, V};
 use super::{operators, statics};
@@ -22,6 +23,7 @@ impl Run<'_> {
         match expression {
             Expr::Literal(literal) => Ok(of_literal(literal)),
             Expr::Name(name) => self.name(name, frame),
+            Expr::Chain(of) => or_null(self.value(of, frame)),
             Expr::Text(parts) => self.text(parts, frame),
             Expr::Member { of, name, or_null } => {
                 self.member_of(expression, of, name, *or_null, frame)
@@ -29,7 +31,7 @@ impl Run<'_> {
             Expr::Index { of, at, or_null } => {
                 let of = self.value(of, frame)?;
                 if *or_null && matches!(of, V::Null) {
-                    return Ok(V::Null);
+                    return Err(Stop::Null);
                 }
                 let at = self.value(at, frame)?;
                 self.index(&of, &at)
@@ -264,7 +266,7 @@ impl Run<'_> {
         let value = self.value(of, frame)?;
         if matches!(value, V::Null) {
             if or_null {
-                return Ok(V::Null);
+                return Err(Stop::Null);
             }
             return thrown(
                 "NullReferenceException",
@@ -296,7 +298,7 @@ impl Run<'_> {
                 }
                 let target = self.value(target, frame)?;
                 if matches!(target, V::Null) && *or_null {
-                    return Ok(V::Null);
+                    return Err(Stop::Null);
                 }
                 Some((target, name))
             }

@@ -236,8 +236,10 @@ impl Parser {
     }
 
     fn postfix(&mut self) -> Read<Expr> {
+        let mut is_chain = false;
         let mut value = self.primary()?;
         loop {
+            is_chain |= self.is_mark("?.") || self.is_mark("?[");
             if self.skip(".") || self.is_mark("?.") {
                 let or_null = self.skip("?.");
                 let name = self.name()?;
@@ -281,7 +283,11 @@ impl Parser {
                     is_prefix: false,
                 };
             } else if !self.skip("!") {
-                return Ok(value);
+                return Ok(if is_chain {
+                    Expr::Chain(boxed(value))
+                } else {
+                    value
+                });
             } else if self.is_mark("=") {
                 // `a != b` is one mark; a lone `!` says that a value is not null.
                 return Err(self.problem("a value expected"));

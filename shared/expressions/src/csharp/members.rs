@@ -2,7 +2,7 @@
 
 use super::date::TICKS_A_MS;
 use super::operators;
-use super::run::{Done, Run, thrown};
+use super::run::{Done, Run, Stop, thrown};
 use super::statics;
 use super::syntax::Type;
 use super::value::{MapKind, V};
@@ -18,6 +18,14 @@ pub(super) fn no_member<'p, T>(value: &V<'p>, name: &str) -> Done<'p, T> {
 
 pub(super) fn count<'p>(length: usize) -> V<'p> {
     V::Int(i32::try_from(length).unwrap_or(i32::MAX))
+}
+
+/// The value of a chain behind a `?.`.
+pub(super) fn or_null<'p>(done: Done<'p, V<'p>>) -> Done<'p, V<'p>> {
+    match done {
+        Err(Stop::Null) => Ok(V::Null),
+        other => other,
+    }
 }
 
 impl Run<'_> {
@@ -109,6 +117,11 @@ impl Run<'_> {
     }
 
     fn input<'p>(&mut self, name: &str) -> Done<'p, V<'p>> {
+        match self.scope.typed_input(name) {
+            Some(Ok((value, kind, of))) => return Ok(statics::typed(&value, of, kind)),
+            Some(Err(message)) => return thrown("TypeConversionException", message),
+            None => {}
+        }
         let value = self.scope.input(name).unwrap_or_default();
         let kind = self.scope.input_kind(name);
         Ok(statics::typed(
@@ -121,7 +134,7 @@ impl Run<'_> {
     pub(super) fn set_variable<'p>(&mut self, name: &str, value: &V<'p>) -> Done<'p> {
         let json = value.to_json(false, 0);
         if !self.budget.emit(json.to_string().len()) {
-            return Err(super::run::Stop::Limit);
+            return Err(Stop::Limit);
         }
         self.scope.set_variable(name, json);
         Ok(())

@@ -323,6 +323,7 @@ impl Parser {
             value,
             Expr::Assign(..)
                 | Expr::Call { .. }
+                | Expr::Chain(_)
                 | Expr::Step { .. }
                 | Expr::New { .. }
                 | Expr::Throw(_)

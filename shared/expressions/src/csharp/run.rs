@@ -17,6 +17,8 @@ pub(super) enum Stop<'p> {
     Throw(String, String),
     /// A limit was reached.
     Limit,
+    /// A `?.` met null: the rest of its chain is not evaluated.
+    Null,
 }
 
 pub(super) type Done<'p, T = ()> = Result<T, Stop<'p>>;

@@ -122,6 +122,8 @@ pub(super) enum Expr {
     Default(Option<Type>),
     Throw(Box<Expr>),
     FromEnd(Box<Expr>),
+    /// Members and calls behind a `?.`: null as a whole where that meets null.
+    Chain(Box<Expr>),
     Range(Option<Box<Expr>>, Option<Box<Expr>>),
     /// `out var name`
     Out(String),

@@ -196,6 +196,8 @@ fn date_text(object: &Object<'_>) -> Result<Option<String>> {
         return Ok(Some(text.0));
     };
     Ok(Some(match fraction.trim_end_matches('0') {
+        // .NET's least date has no zone.
+        "" if clock == "0001-01-01T00:00:00" => clock.to_owned(),
         "" => format!("{clock}Z"),
         fraction => format!("{clock}.{fraction}Z"),
     }))

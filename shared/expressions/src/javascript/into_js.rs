@@ -104,8 +104,18 @@ fn copy_object<'js>(
 ) -> Result<JsValue<'js>> {
     enter(ctx, entries.len(), current, depth)?;
     let object = Object::new(ctx.clone())?;
+    // What a child gave is there in both casings, as members of .NET are, and is told of in one.
+    let is_twofold = entries.contains_key("WorkflowDefinitionVersionId")
+        && entries.contains_key("workflowInstanceId");
     for (key, entry) in entries {
         let entry = copy(ctx, entry, current, depth)?;
+        if is_twofold && key.starts_with(|c: char| c.is_ascii_lowercase()) {
+            object.prop(
+                key.as_str(),
+                Property::from(entry).writable().configurable(),
+            )?;
+            continue;
+        }
         define(&object, key, entry)?;
     }
     Ok(object.into_value())

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::value::to_text;
+use super::value::{date, to_text};
 use crate::dotnet::Span;
 use crate::moment::Moment;
 use crate::{Kind, Scope};
@@ -45,17 +45,7 @@ fn seen(value: Value, kind: Kind) -> Value {
         Kind::Plain | Kind::Double | Kind::Guid => None,
     };
     match moment {
-        Some(moment) => {
-            let at = moment.in_utc().civil();
-            let (day, clock) = (at.date(), at.time());
-            let seconds = format!(
-                "{:02}:{:02}:{:02}",
-                clock.hour(),
-                clock.minute(),
-                clock.second()
-            );
-            Value::String(format!("{day} {seconds}Z"))
-        }
+        Some(moment) => date(&moment),
         None => value,
     }
 }

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
+use crate::moment::Moment;
+
 /// A number; whole numbers stay whole as long as they can.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Amount {
@@ -106,8 +108,29 @@ pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
         Value::String(text) => Cow::Borrowed(text),
         Value::Array(items) => items.iter().map(to_text).collect::<String>().into(),
         // Fluid prints nothing of a dictionary.
-        Value::Object(_) => Cow::Borrowed(""),
+        Value::Object(_) => match date_of(value).and_then(|iso| iso.get(..19)) {
+            Some(seconds) => Cow::Owned(format!("{}Z", seconds.replace('T', " "))),
+            None => Cow::Borrowed(""),
+        },
     }
+}
+
+/// The member by which a date is told from a text. No variable has it: names of members come from JSON or .NET.
+const DATE: &str = "\u{0}date";
+
+/// A date: it prints otherwise than its text, and is text in JSON.
+pub(super) fn date(moment: &Moment) -> Value {
+    let iso = format!("{}+00:00", moment.in_utc().civil());
+    Value::Object(
+        [(DATE.to_owned(), Value::String(iso))]
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// The ISO 8601 text of a date.
+pub(super) fn date_of(value: &Value) -> Option<&str> {
+    value.as_object()?.get(DATE)?.as_str()
 }
 
 /// A number as people write it, never with an exponent.

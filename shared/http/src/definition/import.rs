@@ -95,7 +95,30 @@ async fn import_files(
     Ok(Answer(json!({ "count": count })).into_response())
 }
 
+/// Rejects a definition whose variables have defaults that are no text, as Elsa does: it keeps them as text.
+fn expect_texts(definition: &Definition) -> Result<(), Refusal> {
+    let variables = definition.raw().get("variables");
+    let variables = variables.and_then(Value::as_array).into_iter().flatten();
+    for (place, variable) in variables.enumerate() {
+        let token = match variable.get("value") {
+            None | Some(Value::Null | Value::String(_)) => continue,
+            Some(Value::Bool(true)) => "True",
+            Some(Value::Bool(false)) => "False",
+            Some(Value::Number(_)) => "Number",
+            Some(Value::Array(_)) => "StartArray",
+            Some(Value::Object(_)) => "StartObject",
+        };
+        let told = format!("Cannot get the value of a token type '{token}' as a string.");
+        return Err(Refusal::bad_parameter(
+            "variables",
+            &format!("{place}: {told}"),
+        ));
+    }
+    Ok(())
+}
+
 async fn take(app: &App, definition: Definition) -> Imported {
+    expect_texts(&definition)?;
     let id = definition.definition_id.clone();
     let status = if id.is_some() {
         StatusCode::OK

@@ -150,7 +150,7 @@ fn ports(descriptor: &Descriptor) -> Vec<Value> {
 fn input(input: &InputDescriptor, order: usize) -> Value {
     let is_structured = matches!(
         input.data_type,
-        DataType::List(_) | DataType::Map | DataType::Json
+        DataType::List(_) | DataType::Map | DataType::StringMap | DataType::Json
     );
     let specifications = specifications(input);
     json!({

@@ -88,6 +88,12 @@ fn listed(headers: &mut Map<String, Value>) {
     }
 }
 
+/// Whether an execution begins with the line. It says who scheduled it; one that begins while another execution of its
+/// activity waits is told of as resumed.
+fn is_start(line: &Line) -> bool {
+    line.event == Event::Started || line.event == Event::Resumed && line.owner.is_some()
+}
+
 impl ActivityExecution {
     /// The executions that a whole journal tells of, in the order in which they began.
     #[must_use]
@@ -225,12 +231,12 @@ impl ActivityExecution {
         let data = |name: &str| line.data.get(name).cloned().unwrap_or(Value::Null);
         if let (Value::Object(late), Value::Object(state)) =
             (data("inputs"), &mut self.activity_state)
-            && line.event != Event::Started
+            && !is_start(line)
         {
             state.extend(late);
         }
         match line.event {
-            Event::Started => {
+            Event::Started | Event::Resumed if is_start(line) => {
                 self.activity_state = if line.data.is_null() {
                     Value::Object(Map::new())
                 } else {
@@ -242,7 +248,9 @@ impl ActivityExecution {
                 self.status = ActivityStatus::Running;
                 self.completed_at = None;
             }
-            Event::Resumed | Event::Retrying => self.status = ActivityStatus::Running,
+            Event::Started | Event::Resumed | Event::Retrying => {
+                self.status = ActivityStatus::Running
+            }
             Event::Suspended => self.has_bookmarks = true,
             Event::Completed => {
                 self.outputs = data("outputs");

@@ -58,6 +58,8 @@ pub struct RuntimeConfig {
     pub retention: Retention,
     /// How far a burst may go.
     pub limits: Limits,
+    /// Whether flowcharts pass tokens, rather than count visits, where neither a start nor the definition says it.
+    pub passes_tokens: bool,
 }
 
 impl RuntimeConfig {
@@ -84,6 +86,7 @@ impl RuntimeConfig {
             cached_nodes_max: 200_000,
             retention: Retention::default(),
             limits: Limits::default(),
+            passes_tokens: false,
         }
     }
 

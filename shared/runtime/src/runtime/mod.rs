@@ -245,6 +245,7 @@ impl Runtime {
     pub(crate) fn environment(&self) -> Environment<'_> {
         Environment {
             limits: self.inner.config.limits,
+            passes_tokens: self.inner.config.passes_tokens,
             ..Environment::new(self.now(), &self.inner.expressions)
         }
     }

@@ -1,7 +1,13 @@
 //! Counting visits: an activity with several connections into it waits for all branches that are alive.
+//!
+//! A branch that is not taken, or is cancelled, is gone over at once and to its end, as in Elsa: what it skips decides
+//! what others wait for.
+
+use std::collections::VecDeque;
 
 use super::plan::{Flowchart, Join, Plan};
 use super::{BACKWARD, FlowMemory};
+use crate::id::ContextId;
 use crate::step::{Cx, Ended, Fault, Outcomes, Then};
 
 /// One round of following connections.
@@ -10,8 +16,26 @@ struct Round<'m, 'c, 'r, 'a> {
     memory: &'m mut FlowMemory,
     cx: &'c mut Cx<'r, 'a>,
     is_anything_scheduled: bool,
-    /// Activities skipped in this round, whose connections are still to be gone over.
-    skipped: Vec<usize>,
+}
+
+/// A part of a round that is still to be done. A list of them instead of recursion keeps the stack flat: a dead branch
+/// may be long.
+enum Frame<'o> {
+    /// The connections out of an activity, from the `next` one on. Without outcomes it was skipped.
+    Out {
+        source: usize,
+        next: usize,
+        outcomes: Option<&'o Outcomes>,
+    },
+    /// Executions to cancel, each with what it leads to.
+    Cancel(VecDeque<ContextId>),
+}
+
+/// What has to be done at once because a connection was visited.
+enum Reaction {
+    Nothing,
+    Skip,
+    Cancel(VecDeque<ContextId>),
 }
 
 impl Flowchart {
@@ -23,8 +47,7 @@ impl Flowchart {
         place: usize,
         child: &Ended,
     ) -> Result<Then, Fault> {
-        let start = memory.start as usize;
-        let Some(plan) = self.plan(start) else {
+        let Some(plan) = self.plan(memory.start as usize) else {
             return Ok(Then::DONE);
         };
         if !plan.is_reached.get(place).copied().unwrap_or(false) {
@@ -44,45 +67,162 @@ impl Flowchart {
             memory,
             cx,
             is_anything_scheduled: false,
-            skipped: Vec::new(),
         };
-        self.follow(&mut round, place, &child.outcomes)?;
-        // A dead branch may be long; a list instead of recursion keeps the stack flat.
-        while let Some(skipped) = round.skipped.pop() {
-            visit(round.memory, skipped);
-            self.follow(&mut round, skipped, &Outcomes::none())?;
-        }
+        self.go_over(
+            &mut round,
+            Frame::Out {
+                source: place,
+                next: 0,
+                outcomes: Some(&child.outcomes),
+            },
+        )?;
         if round.is_anything_scheduled || cx.children_open() > 0 || cx.has_faulted_child() {
             return Ok(Then::Wait);
         }
         Ok(Then::DONE)
     }
 
-    fn follow(
+    /// Goes over what a cancelled child would have led to.
+    pub(super) fn skip(
         &self,
-        round: &mut Round<'_, '_, '_, '_>,
-        source: usize,
-        outcomes: &Outcomes,
+        cx: &mut Cx<'_, '_>,
+        memory: &mut FlowMemory,
+        place: usize,
     ) -> Result<(), Fault> {
-        for &number in self.outbound.get(source).into_iter().flatten() {
-            let Some(connection) = self.connections.get(number) else {
-                continue;
-            };
-            let is_followed = outcomes.contains(&connection.port);
-            if let Some((visits, followed)) = round.memory.connections.get_mut(number) {
-                *visits += 1;
-                *followed = is_followed;
-            }
-            let target = connection.target;
-            if round.plan.is_backward.get(number).copied().unwrap_or(false) {
-                if is_followed {
-                    self.go_back(round, source, target)?;
+        let Some(plan) = self.plan(memory.start as usize) else {
+            return Ok(());
+        };
+        if !plan.is_reached.get(place).copied().unwrap_or(false) {
+            return Ok(());
+        }
+        visit(memory, place);
+        let mut round = Round {
+            plan,
+            memory,
+            cx,
+            is_anything_scheduled: false,
+        };
+        let frame = Frame::Out {
+            source: place,
+            next: 0,
+            outcomes: None,
+        };
+        self.go_over(&mut round, frame)
+    }
+
+    /// Cancels what still runs on the way to an activity.
+    pub(super) fn cancel_before(
+        &self,
+        cx: &mut Cx<'_, '_>,
+        memory: &mut FlowMemory,
+        place: usize,
+    ) -> Result<(), Fault> {
+        let Some(plan) = self.plan(memory.start as usize) else {
+            return Ok(());
+        };
+        let executions = self.running_before(cx, plan, place);
+        let mut round = Round {
+            plan,
+            memory,
+            cx,
+            is_anything_scheduled: false,
+        };
+        self.go_over(&mut round, Frame::Cancel(executions))
+    }
+
+    pub(super) fn running_before(
+        &self,
+        cx: &Cx<'_, '_>,
+        plan: &Plan,
+        place: usize,
+    ) -> VecDeque<ContextId> {
+        let ancestors = self.ancestors(plan, place);
+        let is_ancestor = |node| {
+            self.place_of(node)
+                .is_some_and(|place| ancestors.contains(&place))
+        };
+        cx.children_begun(is_ancestor)
+    }
+
+    /// Depth first, in the order of the connections.
+    fn go_over(&self, round: &mut Round<'_, '_, '_, '_>, first: Frame<'_>) -> Result<(), Fault> {
+        let mut frames = vec![first];
+        while let Some(frame) = frames.last_mut() {
+            match frame {
+                Frame::Cancel(executions) => match executions.pop_front() {
+                    None => {
+                        frames.pop();
+                    }
+                    Some(execution) => {
+                        let place = round.cx.cancel_execution(execution);
+                        let place = place.and_then(|node| self.place_of(node));
+                        if round.memory.has_tokens {
+                            round.memory.forget_tokens(place);
+                        } else if let Some(source) = place {
+                            visit(round.memory, source);
+                            frames.push(Frame::Out {
+                                source,
+                                next: 0,
+                                outcomes: None,
+                            });
+                        }
+                    }
+                },
+                Frame::Out {
+                    source,
+                    next,
+                    outcomes,
+                } => {
+                    let source = *source;
+                    let number = self.outbound.get(source).and_then(|out| out.get(*next));
+                    let Some(&number) = number else {
+                        frames.pop();
+                        continue;
+                    };
+                    *next += 1;
+                    let Some(connection) = self.connections.get(number) else {
+                        continue;
+                    };
+                    let is_followed = outcomes.is_some_and(|o| o.contains(&connection.port));
+                    let target = connection.target;
+                    match self.pass(round, number, is_followed)? {
+                        Reaction::Nothing => {}
+                        Reaction::Skip => {
+                            visit(round.memory, target);
+                            frames.push(Frame::Out {
+                                source: target,
+                                next: 0,
+                                outcomes: None,
+                            });
+                        }
+                        Reaction::Cancel(executions) => frames.push(Frame::Cancel(executions)),
+                    }
                 }
-            } else {
-                self.arrive(round, number, target);
             }
         }
         Ok(())
+    }
+
+    fn pass(
+        &self,
+        round: &mut Round<'_, '_, '_, '_>,
+        number: usize,
+        is_followed: bool,
+    ) -> Result<Reaction, Fault> {
+        let Some(connection) = self.connections.get(number) else {
+            return Ok(Reaction::Nothing);
+        };
+        if let Some((visits, followed)) = round.memory.connections.get_mut(number) {
+            *visits += 1;
+            *followed = is_followed;
+        }
+        if !round.plan.is_backward.get(number).copied().unwrap_or(false) {
+            return self.arrive(round, number, connection.target);
+        }
+        if is_followed {
+            self.go_back(round, connection.source, connection.target)?;
+        }
+        Ok(Reaction::Nothing)
     }
 
     fn go_back(
@@ -119,7 +259,13 @@ impl Flowchart {
     }
 
     /// Applies the join rule of the activity that a connection leads to.
-    fn arrive(&self, round: &mut Round<'_, '_, '_, '_>, number: usize, target: usize) {
+    fn arrive(
+        &self,
+        round: &mut Round<'_, '_, '_, '_>,
+        number: usize,
+        target: usize,
+    ) -> Result<Reaction, Fault> {
+        let join = self.join(round.cx, target)?;
         let visits = round.memory.activities.get(target).copied().unwrap_or(0);
         let inbound = round
             .plan
@@ -134,36 +280,37 @@ impl Flowchart {
         let most = states().map(|(v, _)| *v).max().unwrap_or(0);
         let is_all_visited = states().all(|(v, _)| *v > visits);
         let mut newest = states().filter(|(v, _)| *v == most);
-        let is_any_followed = newest.any(|(_, followed)| *followed);
-        let is_every_followed = states().all(|(v, followed)| *v == most && *followed);
+        let is_any_followed = most > visits && newest.any(|(_, followed)| *followed);
+        let is_every_followed =
+            most > visits && states().all(|(v, followed)| *v == most && *followed);
         let here = round.memory.connections.get(number).map_or(0, |(v, _)| *v);
-        match self.joins.get(target).copied().unwrap_or(Join::AllActive) {
-            Join::AllActive if is_all_visited && is_any_followed => self.schedule(round, target, 0),
-            Join::All if is_all_visited && is_every_followed => self.schedule(round, target, 0),
-            Join::AllActive | Join::All if is_all_visited => round.skipped.push(target),
-            Join::AllActive | Join::All => {}
+        let is_due = match join {
+            Join::AllActive => is_any_followed,
+            Join::All => is_every_followed,
             Join::Any => {
                 let is_queued = self
                     .activities
                     .get(target)
                     .is_some_and(|node| round.cx.is_queued(*node));
-                if here > visits && !is_queued && is_any_followed {
-                    self.schedule(round, target, 0);
-                    self.cancel_ancestors(round, target);
-                } else if is_all_visited && !is_any_followed {
-                    round.skipped.push(target);
+                if here <= visits || is_queued {
+                    return Ok(Reaction::Nothing);
                 }
+                if is_any_followed {
+                    self.schedule(round, target, 0);
+                    let executions = self.running_before(round.cx, round.plan, target);
+                    return Ok(Reaction::Cancel(executions));
+                }
+                false
             }
-        }
-    }
-
-    /// The first has come: what still runs on the way here is cancelled.
-    fn cancel_ancestors(&self, round: &mut Round<'_, '_, '_, '_>, place: usize) {
-        for ancestor in self.ancestors(round.plan, place) {
-            if let Some(node) = self.activities.get(ancestor) {
-                round.cx.cancel_child(*node);
+        };
+        Ok(match (is_all_visited, is_due) {
+            (true, true) => {
+                self.schedule(round, target, 0);
+                Reaction::Nothing
             }
-        }
+            (true, false) => Reaction::Skip,
+            (false, _) => Reaction::Nothing,
+        })
     }
 }
 

@@ -15,13 +15,14 @@ use serde_json::Value;
 use super::{Activity, BuiltIn, Descriptor, Versions};
 use crate::graph::NodeIndex;
 use crate::instance::Memory;
+use crate::journal::Event;
 use crate::step::{Cx, Ended, Fault, Then};
 
 pub(crate) use plan::{Flowchart, Join};
 pub use token::Token;
 
 /// The instance property that chooses between counting and tokens, and Elsa's values for tokens.
-const MODE: &str = "Flowchart:ExecutionMode";
+pub(crate) const MODE: &str = "Flowchart:ExecutionMode";
 
 /// The mark of an activity that was reached by a connection that leads back.
 const BACKWARD: i64 = 1;
@@ -46,6 +47,20 @@ pub struct FlowMemory {
     pub has_tokens: bool,
 }
 
+/// What a mode says, by Elsa's name or number of it. `None`: nothing, as the mode `Default` does.
+pub(crate) fn passes_tokens(mode: &Value) -> Option<bool> {
+    let mode = match mode {
+        Value::String(mode) => mode.to_ascii_lowercase(),
+        Value::Number(mode) => mode.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    match mode.as_str() {
+        "tokenbased" | "1" => Some(true),
+        "counterbased" | "2" => Some(false),
+        _ => None,
+    }
+}
+
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
         descriptor: Descriptor::new(
@@ -59,12 +74,11 @@ pub(crate) fn built_in() -> BuiltIn {
 }
 
 impl Flowchart {
+    /// As the instance says, else its definition, else the host.
     fn is_token_mode(cx: &Cx<'_, '_>) -> bool {
-        match cx.property(MODE) {
-            Some(Value::String(mode)) => mode.eq_ignore_ascii_case("TokenBased") || mode == "1",
-            Some(Value::Number(mode)) => mode.as_i64() == Some(1),
-            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => false,
-        }
+        let said = cx.property(MODE).and_then(passes_tokens);
+        said.or(cx.graph().passes_tokens)
+            .unwrap_or_else(|| cx.passes_tokens())
     }
 
     /// Takes the memory out while the flowchart works with it; [`Self::put_back`] returns it.
@@ -96,7 +110,7 @@ impl Flowchart {
 
     fn on_end(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
         if !child.is_cancelled && cx.graph().node(child.node).activity.is_terminal() {
-            return Ok(Then::DONE);
+            return self.end_early(cx);
         }
         let Some(place) = self.place_of(child.node) else {
             return Ok(Then::Wait);
@@ -109,6 +123,44 @@ impl Flowchart {
         };
         Self::put_back(cx, memory);
         result
+    }
+
+    /// Ends because of an activity that ends it, whatever else it is doing. As in Elsa, a branch that is cancelled still
+    /// passes its skip on, and what is due by then runs; and the flowchart is ended by the last of its branches before
+    /// it is ended by the activity, so that the journal has both.
+    fn end_early(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        let mut memory = Self::take(cx);
+        memory.tokens.clear();
+        let mut is_ended = false;
+        for execution in cx.children_begun(|_| true) {
+            let Some(node) = cx.cancel_execution(execution) else {
+                continue;
+            };
+            if !is_ended && cx.is_idle() {
+                cx.complete_now();
+                is_ended = true;
+            }
+            if let Some(place) = self.place_of(node)
+                && !memory.has_tokens
+            {
+                self.skip(cx, &mut memory, place)?;
+            }
+        }
+        if !is_ended {
+            Self::put_back(cx, memory);
+            return Ok(Then::DONE);
+        }
+        cx.log(Event::Completed, Value::Null);
+        Ok(Then::Wait)
+    }
+
+    /// The join rule of an activity, as its mode says now.
+    fn join(&self, cx: &mut Cx<'_, '_>, place: usize) -> Result<Join, Fault> {
+        match (self.joins.get(place), self.activities.get(place)) {
+            (Some(Some(join)), _) => Ok(*join),
+            (Some(None), Some(node)) => super::flow_join::scripted(cx, *node),
+            (None, _) | (Some(None), None) => Ok(Join::AllActive),
+        }
     }
 }
 
@@ -147,6 +199,16 @@ impl Activity for Flowchart {
 
     fn child_cancelled(&self, cx: &mut Cx<'_, '_>, child: &Ended) -> Result<Then, Fault> {
         self.on_end(cx, child)
+    }
+
+    fn child_joins(&self, cx: &mut Cx<'_, '_>, child: NodeIndex) -> Result<(), Fault> {
+        let Some(place) = self.place_of(child) else {
+            return Ok(());
+        };
+        let mut memory = Self::take(cx);
+        let result = self.cancel_before(cx, &mut memory, place);
+        Self::put_back(cx, memory);
+        result
     }
 
     fn run_child(&self, cx: &mut Cx<'_, '_>, child: NodeIndex) -> bool {

@@ -48,7 +48,8 @@ pub(crate) struct Flowchart {
     pub(crate) connections: Vec<Connection>,
     /// Connections out of each activity, in the order they are declared.
     pub(crate) outbound: Vec<Vec<usize>>,
-    pub(crate) joins: Vec<Join>,
+    /// `None`: a script says it when a branch comes.
+    pub(crate) joins: Vec<Option<Join>>,
     pub(crate) merges: Vec<Merge>,
     pub(crate) default_start: Option<usize>,
     /// The way forward from each possible start, worked out when first needed.
@@ -279,16 +280,16 @@ fn rules(
     builder: &mut Builder<'_>,
     fields: Fields<'_>,
     activities: &[NodeIndex],
-) -> (Vec<Join>, Vec<Merge>) {
+) -> (Vec<Option<Join>>, Vec<Merge>) {
     let mut joins = Vec::with_capacity(activities.len());
     let mut merges = Vec::with_capacity(activities.len());
     let _ = fields;
     for index in activities {
         let node = builder.node(*index);
-        let mode = node
-            .filter(|n| n.type_name == "Elsa.FlowJoin")
-            .map(super::super::flow_join::mode_of);
-        joins.push(mode.unwrap_or(Join::AllActive));
+        let join = node.filter(|n| n.type_name == "Elsa.FlowJoin");
+        let said = join.map(super::super::flow_join::mode_of);
+        joins.push(said.unwrap_or(Some(Join::AllActive)));
+        let mode = said.map(|m| m.unwrap_or(Join::All));
         merges.push(match (mode, node.and_then(|n| n.merge_mode.as_deref())) {
             (Some(Join::Any), _) => Merge::Race,
             (Some(Join::All | Join::AllActive), _) => Merge::Merge,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::FlowMemory;
-use super::plan::{Flowchart, Merge, Plan};
-use crate::step::{Cx, Ended, Fault, Outcomes, Then};
+use super::plan::{Connection, Flowchart, Merge, Plan};
+use crate::step::{Cx, Ended, Fault, Then};
 
 /// A token on its way from one activity to another, by their places.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,8 +23,40 @@ pub struct Token {
     pub is_blocked: bool,
 }
 
+impl FlowMemory {
+    /// Forgets the tokens from and to an activity that was cancelled.
+    pub(super) fn forget_tokens(&mut self, place: Option<usize>) {
+        let place = place.and_then(|p| u32::try_from(p).ok());
+        self.tokens
+            .retain(|t| place != Some(t.from) && place != Some(t.to));
+    }
+}
+
+impl Token {
+    fn between(connection: &Connection) -> Self {
+        let place = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        Self {
+            from: place(connection.source),
+            to: place(connection.target),
+            outcome: connection.port.clone(),
+            is_consumed: false,
+            is_blocked: false,
+        }
+    }
+
+    fn is_on(&self, connection: &Connection) -> bool {
+        self.from as usize == connection.source
+            && self.to as usize == connection.target
+            && self.outcome == connection.port
+    }
+
+    fn is_due(&self) -> bool {
+        !self.is_consumed && !self.is_blocked
+    }
+}
+
 impl Flowchart {
-    /// A child has ended: pass its tokens on.
+    /// A child has ended: pass its tokens on. A token that waits at its target keeps the flowchart open, as in Elsa.
     pub(super) fn pass_tokens(
         &self,
         cx: &mut Cx<'_, '_>,
@@ -35,96 +67,36 @@ impl Flowchart {
         let Some(plan) = self.plan(memory.start as usize) else {
             return Ok(Then::DONE);
         };
-        let here = u32::try_from(place).unwrap_or(u32::MAX);
         if child.is_cancelled {
-            memory.tokens.retain(|t| t.from != here && t.to != here);
-        } else {
-            let followed: Vec<usize> = self
-                .outbound
-                .get(place)
-                .into_iter()
-                .flatten()
-                .copied()
-                .filter(|n| {
-                    self.connections
-                        .get(*n)
-                        .is_some_and(|c| child.outcomes.contains(&c.port))
-                })
-                .collect();
-            for &number in &followed {
-                if let Some(connection) = self.connections.get(number) {
-                    memory.tokens.push(Token {
-                        from: here,
-                        to: u32::try_from(connection.target).unwrap_or(u32::MAX),
-                        outcome: connection.port.clone(),
-                        is_consumed: false,
-                        is_blocked: false,
-                    });
-                }
+            memory.forget_tokens(Some(place));
+            if cx.is_idle() {
+                memory.tokens.clear();
+                return Ok(Then::DONE);
             }
-            for token in memory
-                .tokens
-                .iter_mut()
-                .filter(|t| t.to == here && !t.is_blocked)
-            {
-                token.is_consumed = true;
-            }
-            for &number in &followed {
-                self.arrive_token(cx, memory, plan, number);
-            }
-            self.release(cx, memory, plan, place, &child.outcomes);
-            memory.tokens.retain(|t| !t.is_consumed);
-        }
-        if cx.children_open() > 0 || cx.has_faulted_child() {
             return Ok(Then::Wait);
         }
-        memory.tokens.clear();
-        Ok(Then::DONE)
-    }
-
-    /// Schedules what a token waits at because this child was still due, and which the child did not lead to.
-    ///
-    /// Elsa forgets such tokens, so that whether the target runs depends on which branch is done first.
-    fn release(
-        &self,
-        cx: &mut Cx<'_, '_>,
-        memory: &FlowMemory,
-        plan: &Plan,
-        place: usize,
-        outcomes: &Outcomes,
-    ) {
-        for &number in self.outbound.get(place).into_iter().flatten() {
-            let dead = self.connections.get(number);
-            let Some(dead) = dead.filter(|c| !outcomes.contains(&c.port)) else {
-                continue;
-            };
-            let Some(node) = self.activities.get(dead.target).copied() else {
-                continue;
-            };
-            let is_stream = self.merges.get(dead.target) == Some(&Merge::Stream);
-            let waits = memory
-                .tokens
-                .iter()
-                .any(|t| t.to as usize == dead.target && !t.is_consumed && !t.is_blocked);
-            if is_stream
-                && waits
-                && !cx.is_open(node)
-                && !self.is_upstream_due(memory, plan, dead.target)
-            {
-                cx.schedule(node);
-            }
+        let outbound = self.outbound.get(place).into_iter().flatten();
+        let outbound = outbound.filter_map(|n| self.connections.get(*n));
+        let followed: Vec<&Connection> = outbound
+            .filter(|c| child.outcomes.contains(&c.port))
+            .collect();
+        for connection in &followed {
+            memory.tokens.push(Token::between(connection));
         }
-    }
-
-    /// Whether an activity that leads to this one is still to come.
-    fn is_upstream_due(&self, memory: &FlowMemory, plan: &Plan, place: usize) -> bool {
-        let is_due = |source: usize| {
-            let mut tokens = memory.tokens.iter();
-            tokens.any(|t| t.to as usize == source && !t.is_consumed && !t.is_blocked)
-        };
-        let inbound = plan.inbound.get(place).into_iter().flatten();
-        let mut sources = inbound.filter_map(|n| self.connections.get(*n));
-        sources.any(|c| is_due(c.source))
+        let here = |t: &Token| t.to as usize == place;
+        for token in memory.tokens.iter_mut().filter(|t| here(t) && t.is_due()) {
+            token.is_consumed = true;
+        }
+        for connection in followed {
+            self.arrive_token(cx, memory, plan, connection);
+        }
+        let is_over = cx.is_idle() && !memory.tokens.iter().any(Token::is_due);
+        if is_over {
+            memory.tokens.clear();
+            return Ok(Then::DONE);
+        }
+        memory.tokens.retain(|t| !(here(t) && t.is_consumed));
+        Ok(Then::Wait)
     }
 
     fn arrive_token(
@@ -132,131 +104,72 @@ impl Flowchart {
         cx: &mut Cx<'_, '_>,
         memory: &mut FlowMemory,
         plan: &Plan,
-        number: usize,
+        connection: &Connection,
     ) {
-        let Some(connection) = self.connections.get(number) else {
-            return;
-        };
         let target = connection.target;
         let Some(node) = self.activities.get(target).copied() else {
             return;
         };
-        let inbound = plan.inbound.get(target).cloned().unwrap_or_default();
-        match self.merges.get(target).copied().unwrap_or(Merge::Stream) {
-            Merge::Stream => {
-                // Somebody upstream is still due: it will bring the target along.
-                let is_upstream_due = self.is_upstream_due(memory, plan, target);
-                if !is_upstream_due && !cx.is_queued(node) {
-                    cx.schedule(node);
-                }
-            }
-            Merge::Merge => self.when_complete(cx, memory, &inbound, target),
+        let inbound = plan.inbound.get(target).into_iter().flatten();
+        let inbound: Vec<&Connection> = inbound.filter_map(|n| self.connections.get(*n)).collect();
+        let is_due = match self.merges.get(target).copied().unwrap_or(Merge::Stream) {
+            // Somebody upstream is still due: it will bring the target along.
+            Merge::Stream => !inbound.iter().any(|c| {
+                let mut tokens = memory.tokens.iter();
+                tokens.any(|t| t.to as usize == c.source && t.is_due())
+            }),
+            Merge::Merge => holds_all(memory, &inbound),
             Merge::Converge => {
-                let all: Vec<usize> = (0..self.connections.len())
-                    .filter(|n| self.connections.get(*n).is_some_and(|c| c.target == target))
-                    .collect();
-                self.when_complete(cx, memory, &all, target);
+                let all = self.connections.iter().filter(|c| c.target == target);
+                holds_all(memory, &all.collect::<Vec<_>>())
             }
-            Merge::Cascade => self.cascade(cx, memory, &inbound, number),
+            Merge::Cascade => cascade(memory, &inbound, connection),
             Merge::Race => {
-                if self.is_blocked(memory, number) {
-                    self.cascade(cx, memory, &inbound, number);
-                    return;
-                }
-                for ancestor in self.ancestors(plan, target) {
-                    if let Some(ancestor) = self.activities.get(ancestor) {
-                        cx.cancel_child(*ancestor);
-                    }
-                }
-                self.cascade(cx, memory, &inbound, number);
+                self.cancel_losers(cx, memory, plan, target);
+                cascade(memory, &inbound, connection)
             }
-        }
-    }
-
-    /// Schedules the target once every connection holds a token for its own outcome.
-    fn when_complete(
-        &self,
-        cx: &mut Cx<'_, '_>,
-        memory: &FlowMemory,
-        inbound: &[usize],
-        target: usize,
-    ) {
-        let holds = |number: &usize| {
-            self.connections.get(*number).is_some_and(|c| {
-                memory.tokens.iter().any(|t| {
-                    t.from as usize == c.source
-                        && t.to as usize == target
-                        && t.outcome == c.port
-                        && !t.is_consumed
-                        && !t.is_blocked
-                })
-            })
         };
-        if let Some(node) = self.activities.get(target)
-            && (inbound.len() <= 1 || inbound.iter().all(holds))
-            && !cx.is_queued(*node)
-        {
-            cx.schedule(*node);
+        if is_due {
+            cx.schedule(node);
         }
     }
 
-    fn is_blocked(&self, memory: &FlowMemory, number: usize) -> bool {
-        self.connections.get(number).is_some_and(|c| {
-            memory
-                .tokens
-                .iter()
-                .any(|t| blocks(t, c.source, c.target, &c.port))
-        })
-    }
-
-    /// Schedules for every token that comes, unless it was blocked; the other connections are blocked then.
-    fn cascade(
+    /// Cancels what still runs on the way to an activity. As in Elsa, the flowchart ends with the last of it if nothing is
+    /// due by then, and what is scheduled afterwards runs all the same.
+    fn cancel_losers(
         &self,
         cx: &mut Cx<'_, '_>,
         memory: &mut FlowMemory,
-        inbound: &[usize],
-        number: usize,
+        plan: &Plan,
+        target: usize,
     ) {
-        let Some(connection) = self.connections.get(number) else {
-            return;
-        };
-        if let Some(blocked) = memory
-            .tokens
-            .iter_mut()
-            .find(|t| blocks(t, connection.source, connection.target, &connection.port))
-        {
-            blocked.is_consumed = true;
-            let to = connection.target;
-            for token in memory.tokens.iter_mut().filter(|t| {
-                t.to as usize == to && t.from as usize == connection.source && !t.is_blocked
-            }) {
-                token.is_consumed = true;
+        for execution in self.running_before(cx, plan, target) {
+            let node = cx.cancel_execution(execution);
+            memory.forget_tokens(node.and_then(|node| self.place_of(node)));
+            if cx.is_idle() {
+                cx.complete_now();
             }
-            return;
-        }
-        if let Some(node) = self.activities.get(connection.target) {
-            cx.schedule(*node);
-        }
-        for other in inbound
-            .iter()
-            .filter(|n| **n != number)
-            .filter_map(|n| self.connections.get(*n))
-        {
-            memory.tokens.push(Token {
-                from: u32::try_from(other.source).unwrap_or(u32::MAX),
-                to: u32::try_from(other.target).unwrap_or(u32::MAX),
-                outcome: other.port.clone(),
-                is_consumed: false,
-                is_blocked: true,
-            });
         }
     }
 }
 
-fn blocks(token: &Token, source: usize, target: usize, port: &str) -> bool {
-    token.is_blocked
-        && !token.is_consumed
-        && token.from as usize == source
-        && token.to as usize == target
-        && token.outcome == port
+/// Whether every connection holds a token for its own outcome. One alone need not.
+fn holds_all(memory: &FlowMemory, inbound: &[&Connection]) -> bool {
+    let holds = |c: &&Connection| memory.tokens.iter().any(|t| t.is_on(c) && t.is_due());
+    inbound.len() <= 1 || inbound.iter().all(holds)
+}
+
+/// Whether the target is scheduled for a token that comes: unless it was blocked. The other connections are blocked then.
+fn cascade(memory: &mut FlowMemory, inbound: &[&Connection], connection: &Connection) -> bool {
+    let mut tokens = memory.tokens.iter_mut();
+    if let Some(blocked) = tokens.find(|t| t.is_on(connection) && t.is_blocked) {
+        blocked.is_consumed = true;
+        return false;
+    }
+    for other in inbound.iter().filter(|c| c.source != connection.source) {
+        let mut token = Token::between(other);
+        token.is_blocked = true;
+        memory.tokens.push(token);
+    }
+    true
 }

@@ -199,7 +199,7 @@ fn arrived(cx: &Cx<'_, '_>) -> Option<Arrived> {
 
 impl Activity for HttpEndpoint {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        if cx.take_trigger()
+        if cx.is_trigger()
             && let Some(request) = arrived(cx)
         {
             return self.receive(cx, &request, None);

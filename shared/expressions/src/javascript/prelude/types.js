@@ -71,73 +71,7 @@
   }
   TimeSpan.Zero = TimeSpan.of(0);
 
-  const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
   const daysIn = (year, month) => new Date(Date.UTC(year, month, 0)).getUTCDate();
-
-  // Marks a call that gives milliseconds and offset: ticks of .NET are more than a double can count.
-  const exactly = Symbol('exactly');
-
-  // What DateTime and DateTimeOffset share: an instant, seen at an offset from UTC in minutes.
-  class Instant {
-    #ms;
-    #offset;
-    constructor(ms, offset) {
-      if (!Number.isFinite(ms)) throw new TypeError('not a valid date');
-      this.#ms = ms;
-      this.#offset = offset;
-    }
-    get #local() { return new Date(this.#ms + this.#offset * minute); }
-    get #type() { return this.constructor; }
-    get #offsetMinutes() { return this.#offset; }
-    at(ms) { return this.#type.of(ms, this.#offset); }
-    get Year() { return this.#local.getUTCFullYear(); }
-    get Month() { return this.#local.getUTCMonth() + 1; }
-    get Day() { return this.#local.getUTCDate(); }
-    get Hour() { return this.#local.getUTCHours(); }
-    get Minute() { return this.#local.getUTCMinutes(); }
-    get Second() { return this.#local.getUTCSeconds(); }
-    get Millisecond() { return this.#local.getUTCMilliseconds(); }
-    get DayOfWeek() { return weekdays[this.#local.getUTCDay()]; }
-    get DayOfYear() { return floor((this.#local - Date.UTC(this.Year, 0, 1)) / day) + 1; }
-    get Ticks() { return (this.#ms + this.#offset * minute + 62135596800000) * 10000; }
-    get TimeOfDay() { return TimeSpan.of(((Number(this.#local) % day) + day) % day); }
-    get Date() { return this.Add(this.TimeOfDay.Negate()); }
-    get Offset() { return TimeSpan.FromMinutes(this.#offset); }
-    Add(span) { return this.at(this.#ms + span.TotalMilliseconds); }
-    AddDays(value) { return this.at(this.#ms + value * day); }
-    AddHours(value) { return this.at(this.#ms + value * hour); }
-    AddMinutes(value) { return this.at(this.#ms + value * minute); }
-    AddSeconds(value) { return this.at(this.#ms + value * second); }
-    AddMilliseconds(value) { return this.at(this.#ms + Number(value)); }
-    AddMonths(value) {
-      const local = this.#local;
-      const month = local.getUTCMonth() + trunc(value);
-      const last = daysIn(local.getUTCFullYear(), month + 1);
-      local.setUTCMonth(month, Math.min(local.getUTCDate(), last));
-      return this.at(Number(local) - this.#offset * minute);
-    }
-    AddYears(value) { return this.AddMonths(trunc(value) * 12); }
-    Subtract(other) {
-      return other instanceof TimeSpan ? this.at(this.#ms - other.TotalMilliseconds) : TimeSpan.of(this.#ms - Number(other));
-    }
-    ToUniversalTime() { return this.#type.of(this.#ms, 0); }
-    ToLocalTime() { return this.ToUniversalTime(); }
-    ToOffset(span) { return this.#type.of(this.#ms, span.TotalMinutes); }
-    ToUnixTimeSeconds() { return floor(this.#ms / second); }
-    ToUnixTimeMilliseconds() { return this.#ms; }
-    CompareTo(other) { return Math.sign(this.#ms - Number(other)); }
-    Equals(other) { return other instanceof Instant && this.#ms === other.#ms; }
-    ToString(format) {
-      const zone = this instanceof DateTimeOffset ? ' zzz' : '';
-      return host.formatDate(this.#ms, this.#offset, format == null ? `MM/dd/yyyy HH:mm:ss${zone}` : String(format));
-    }
-    toString() { return this.ToString(); }
-    toJSON() {
-      const zone = this.#offset === 0 ? 'Z' : this.ToString('zzz');
-      return new Date(this.#ms + this.#offset * minute).toISOString().replace('Z', '') + zone;
-    }
-    valueOf() { return this.#ms; }
-  }
 
   const fromParts = (year, month = 1, date = 1, hours = 0, minutes = 0, seconds = 0, ms = 0) => {
     const result = new Date(0);
@@ -145,63 +79,52 @@
     result.setUTCHours(hours, minutes, seconds, ms);
     return Number(result);
   };
-  const zoned = (text) => /(Z|[+-]\d\d:?\d\d)\s*$/.exec(text);
+  // As in Elsa, a date of .NET is a Date to scripts: it has the members of one, and no others.
+  const least = -62135596800000;
+  const dated = (ms) => {
+    if (!Number.isFinite(ms)) throw new TypeError('not a valid date');
+    return new Date(ms);
+  };
   const statics = (type) => {
     const accessors = {
-      Now: () => type.of(host.now(), 0),
-      UtcNow: () => type.of(host.now(), 0),
-      MinValue: () => type.of(-62135596800000, 0),
-      MaxValue: () => type.of(253402300799999, 0),
-      UnixEpoch: () => type.of(0, 0),
+      Now: () => dated(host.now()),
+      UtcNow: () => dated(host.now()),
+      MinValue: () => dated(least),
+      MaxValue: () => dated(253402300799999),
+      UnixEpoch: () => dated(0),
     };
     for (const name of Object.keys(accessors)) {
       Object.defineProperty(type, name, { get: accessors[name], configurable: true });
     }
   };
 
-  class DateTime extends Instant {
+  class DateTime {
     constructor(...parts) {
       const [first] = parts;
-      if (first === exactly) super(parts[1], 0);
-      else if (parts.length === 0) super(-62135596800000, 0);
-      else if (parts.length === 1 && typeof first === 'number') super(first / 10000 - 62135596800000, 0);
-      else if (parts.length === 1) super(Number(new Date(first)), 0);
-      else super(fromParts(...parts), 0);
+      if (parts.length === 0) return dated(least);
+      if (parts.length === 1) return dated(typeof first === 'number' ? first / 10000 + least : Number(new Date(first)));
+      return dated(fromParts(...parts));
     }
-    static of(ms) { return new DateTime(exactly, ms); }
-    static Parse(text) { return DateTime.of(Date.parse(text)); }
-    static get Today() { return DateTime.UtcNow.Date; }
+    static Parse(text) { return dated(Date.parse(text)); }
+    static get Today() { return dated(floor(host.now() / day) * day); }
     static DaysInMonth(year, month) { return daysIn(year, month); }
     static IsLeapYear(year) { return daysIn(year, 2) === 29; }
-    get Kind() { return 'Utc'; }
   }
   statics(DateTime);
 
-  class DateTimeOffset extends Instant {
+  class DateTimeOffset {
     constructor(...parts) {
       const [first, second] = parts;
       const span = parts.at(-1);
-      const offset = span instanceof TimeSpan ? span.TotalMinutes : 0;
-      if (first === exactly) super(second, parts[2]);
-      else if (parts.length <= 2 && (typeof first !== 'number' || second instanceof TimeSpan)) {
-        const local = typeof first === 'number' ? first / 10000 - 62135596800000 : Number(new Date(first));
-        super(local - offset * minute, offset);
-      } else {
-        const numbers = parts.filter((part) => !(part instanceof TimeSpan));
-        super(fromParts(...numbers) - offset * minute, offset);
+      const offset = span instanceof TimeSpan ? span.TotalMilliseconds : 0;
+      if (parts.length <= 2 && (typeof first !== 'number' || second instanceof TimeSpan)) {
+        return dated((typeof first === 'number' ? first / 10000 + least : Number(new Date(first))) - offset);
       }
+      return dated(fromParts(...parts.filter((part) => !(part instanceof TimeSpan))) - offset);
     }
-    static of(ms, offset = 0) { return new DateTimeOffset(exactly, ms, offset); }
-    static Parse(text) {
-      const zone = zoned(text);
-      const sign = zone && zone[1].startsWith('-') ? -1 : 1;
-      const digits = zone && zone[1] !== 'Z' ? zone[1].replace(/\D/g, '') : '0000';
-      return DateTimeOffset.of(Date.parse(text), sign * (digits.slice(0, 2) * 60 + Number(digits.slice(2))));
-    }
-    static FromUnixTimeSeconds(value) { return DateTimeOffset.of(value * second); }
-    static FromUnixTimeMilliseconds(value) { return DateTimeOffset.of(Number(value)); }
-    get DateTime() { return DateTime.of(Number(this) + this.Offset.TotalMilliseconds); }
-    get UtcDateTime() { return DateTime.of(Number(this)); }
+    static Parse(text) { return dated(Date.parse(text)); }
+    static FromUnixTimeSeconds(value) { return dated(value * second); }
+    static FromUnixTimeMilliseconds(value) { return dated(Number(value)); }
   }
   statics(DateTimeOffset);
 

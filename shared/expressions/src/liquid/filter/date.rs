@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Filter, Input};
 use crate::EvaluationError;
 use crate::dotnet;
+use crate::liquid::value::date_of;
 use crate::moment::Moment;
 
 type Made = Result<Value, EvaluationError>;
@@ -30,7 +31,8 @@ pub(super) fn moment(value: &Value, now_ms: i64) -> Option<Moment> {
                 .as_f64()
                 .map(|seconds| Moment::new((seconds * 1000.0) as i64, 0))
         }
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        Value::Object(_) => date_of(value).and_then(Moment::parse),
+        Value::Null | Value::Bool(_) | Value::Array(_) => None,
     }
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{Filter, Input, failure};
 use crate::EvaluationError;
 use crate::dotnet::json_text;
-use crate::liquid::value::weight;
+use crate::liquid::value::{date_of, weight};
 
 type Made = Result<Value, EvaluationError>;
 
@@ -147,6 +147,9 @@ fn escape_once(input: &Input<'_>) -> Made {
 
 fn json(input: &Input<'_>) -> Made {
     input.work.allocate(weight(input.value))?;
+    if let Some(iso) = date_of(input.value) {
+        return input.made(format!("\"{iso}\""));
+    }
     input.made(json_text(input.value, true))
 }
 
