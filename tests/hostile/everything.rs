@@ -95,6 +95,14 @@ fn begun(port: u16, request: &[u8]) -> Option<TcpStream> {
     Some(stream)
 }
 
+/// Publishes a workflow that a normal client runs.
+fn publish_plain(port: u16, key: &str) {
+    let line =
+        json!({ "typeName": "String", "expression": { "type": "Literal", "value": "hello" } });
+    let line = json!({ "type": "Elsa.WriteLine", "id": "line", "text": line });
+    publish(port, key, &json!({ "definitionId": "plain", "root": line }));
+}
+
 #[test]
 fn normal_clients_go_on_under_every_attack_at_once() {
     let seconds = std::env::var("DORMOUSE_HOSTILE_S").ok();
@@ -103,14 +111,7 @@ fn normal_clients_go_on_under_every_attack_at_once() {
     let (server, key) = server(folder.path());
     let port = server.port;
     let attacks = attacks(port, &key);
-    let line =
-        json!({ "typeName": "String", "expression": { "type": "Literal", "value": "hello" } });
-    let line = json!({ "type": "Elsa.WriteLine", "id": "line", "text": line });
-    publish(
-        port,
-        &key,
-        &json!({ "definitionId": "plain", "root": line }),
-    );
+    publish_plain(port, &key);
     let normal = [
         request("GET", "/health/live", "", b""),
         request("GET", "/elsa/api/workflow-definitions", &key, b""),

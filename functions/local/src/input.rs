@@ -106,7 +106,15 @@ fn is_readable(value: &Value, wanted: &DataType) -> bool {
             let read = convert(text.into(), wanted).ok();
             read.is_some() && (read != default || text.starts_with("00"))
         }
-        _ => convert(value.clone(), wanted).is_ok(),
+        DataType::Object
+        | DataType::String
+        | DataType::JoinMode
+        | DataType::Bytes
+        | DataType::Json
+        | DataType::Node
+        | DataType::Map
+        | DataType::StringMap
+        | DataType::List(_) => convert(value.clone(), wanted).is_ok(),
     }
 }
 

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for file in std::env::args().skip(1) {
         let text = std::fs::read_to_string(&file)?;
         let definition = Definition::from_value(serde_json::from_str(&text)?)?;
-        heads.extend(heads_of(definition).await?);
+        heads.extend(Box::pin(heads_of(definition)).await?);
     }
     // What is near the end of a dictionary is the cheapest to refer to.
     let mut bytes: Vec<u8> = heads.concat();
@@ -51,11 +51,11 @@ async fn heads_of(definition: Definition) -> Result<Vec<Vec<u8>>, Box<dyn Error>
     runtime.definitions().publish(tenant, &id).await?;
     let request = StartRequest::new(DefinitionHandle::published(id));
     let started = runtime.instances().start(tenant, request.clone());
-    account.api(started).await?;
+    Box::pin(account.api(started)).await?;
     account.settle().await?;
     let mut heads = heads_in(&table)?;
     let start = Start::Request(Box::new(request));
-    run(&account, start, &Answers::new()).await?;
+    Box::pin(run(&account, start, &Answers::new())).await?;
     for head in heads_in(&table)? {
         if !heads.contains(&head) {
             heads.push(head);

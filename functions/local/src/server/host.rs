@@ -62,6 +62,16 @@ pub(crate) struct Host {
     storage: Storage,
 }
 
+/// Tells a webhook, if there is one, what the bus is told.
+fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<Egress>) {
+    let Some(webhook) = webhook else {
+        return;
+    };
+    let caller = Arc::clone(caller) as Arc<dyn HttpCaller>;
+    let bus = WebhookBus::new(webhook, caller, Arc::clone(&ports.clock));
+    ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
+}
+
 impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
@@ -72,7 +82,6 @@ impl Host {
         let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
-
         let scripts = threads_for_scripts()?;
         let ((stop, stopped), mut tasks) = (watch::channel(false), JoinSet::new());
         let mut observer = config.observer;
@@ -98,17 +107,15 @@ impl Host {
             if let Some(remote) = &storage.remote {
                 remote.fill(&mut ports);
             }
-            if let Some(webhook) = config.webhook.clone() {
-                let caller = Arc::clone(&caller) as Arc<dyn HttpCaller>;
-                let bus = WebhookBus::new(webhook, caller, Arc::clone(&clock));
-                ports.bus = TwoBuses::of(ports.bus, Some(Arc::new(bus)));
-            }
-            let mut settings = RuntimeConfig::server(format!("{name}-{n}"));
-            settings.lease_ms = storage.lease_ms;
-            settings.retention = config.retention;
-            settings.passes_tokens = config.passes_tokens;
-            let store = storage.store.clone();
-            let node = Runtime::new(store, ports, Arc::clone(&expressions), settings);
+            tell_webhook(&mut ports, config.webhook.clone(), &caller);
+            let settings = RuntimeConfig {
+                lease_ms: storage.lease_ms,
+                retention: config.retention,
+                passes_tokens: config.passes_tokens,
+                ..RuntimeConfig::server(format!("{name}-{n}"))
+            };
+            let expressions = Arc::clone(&expressions) as _;
+            let node = Runtime::new(storage.store.clone(), ports, expressions, settings);
             if others {
                 tasks.spawn(queue.run(node.clone(), stopped.clone()));
             }
@@ -119,8 +126,8 @@ impl Host {
             registries.push(registry);
         }
         heed_pauses(&nodes, storage.embedded.is_some(), &mut tasks, &stopped).await?;
-        let work = Arc::new(background.clone());
-        let timers = TimerDriver::new(storage.scheduler.clone(), nodes.clone(), clock, work);
+        let (due, work) = (storage.scheduler.clone(), Arc::new(background.clone()));
+        let timers = TimerDriver::new(due, nodes.clone(), clock, work);
         tasks.spawn(timers.run(stopped.clone()));
         if let Some(first) = nodes.first().cloned() {
             match &storage.embedded {

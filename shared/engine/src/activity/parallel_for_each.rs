@@ -50,7 +50,11 @@ impl Activity for ParallelForEach {
         let items = match cx.input("items")? {
             // As in Elsa, a text is no list, whatever it says.
             Value::String(_) => Vec::new(),
-            items => items_of(items)?,
+            items @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => items_of(items)?,
         };
         for (place, item) in items.into_iter().enumerate() {
             let Some(body) = self.body else {

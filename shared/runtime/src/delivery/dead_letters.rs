@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dormouse_store::Tenant;
-use dormouse_store::instance::seen::REMEMBERED_MS;
+use dormouse_store::item::config::REMEMBERED_MS;
 use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter};
 
 use crate::delivery::DeadLetters;
@@ -60,13 +60,12 @@ impl DeadLetters<'_> {
             }
         };
         let remembered_since = self.now().plus_ms(-REMEMBERED_MS);
-        let forgotten = messages.iter().find_map(|message| match &message.task {
-            Task::Stimulate { stimulus } | Task::StimulateOn { stimulus, .. }
-                if stimulus.at < remembered_since =>
-            {
-                Some(stimulus.id.clone())
-            }
-            _ => None,
+        let forgotten = messages.iter().find_map(|message| {
+            let (Task::Stimulate { stimulus } | Task::StimulateOn { stimulus, .. }) = &message.task
+            else {
+                return None;
+            };
+            (stimulus.at < remembered_since).then(|| stimulus.id.clone())
         });
         if let (Some(stimulus), false) = (forgotten, may_repeat) {
             return Ok(Replay::Forgotten { stimulus });

@@ -13,7 +13,7 @@ pub mod list;
 pub(crate) mod plan;
 pub mod predecessor;
 pub(crate) mod read;
-pub mod seen;
+pub(crate) mod seen;
 pub(crate) mod send;
 pub mod stamp;
 pub(crate) mod state;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instance::Instances;
 use crate::instance::head::{Stored, wf_partition};
+use crate::item::config::REMEMBERED_MS;
 use crate::item::error::StoreError;
 use crate::item::key_text::part;
 use crate::item::tenant::Tenant;
@@ -17,10 +18,6 @@ use crate::table::{Attributes, Item, Key, Value};
 
 /// How many events ride in the head.
 const IN_HEAD_MAX: usize = 8;
-
-/// How long it is remembered which recipients a stimulus has had and whether it was taken, in ms: longer than a queue or
-/// the outbox delivers it again.
-pub const REMEMBERED_MS: i64 = 24 * 3_600_000;
 
 /// The events in the head.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

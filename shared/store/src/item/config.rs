@@ -3,6 +3,10 @@
 
 use crate::table::Durability;
 
+/// How long it is remembered which recipients a stimulus has had and whether it was taken, in ms: longer than a queue or
+/// the outbox delivers it again.
+pub const REMEMBERED_MS: i64 = 24 * 3_600_000;
+
 /// How the store lays things out.
 #[derive(Debug, Clone)]
 pub struct StoreConfig {

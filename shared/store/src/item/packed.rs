@@ -49,7 +49,11 @@ fn decompress(small: &[u8], size: usize) -> std::io::Result<Vec<u8>> {
     Decompressor::with_prepared_dictionary(&TO_UNPACK)?.decompress(small, size)
 }
 
-/// The bytes that were packed. `what` names them in an error; more than `max` of them is one.
+/// The bytes that were packed. `what` names them in an error.
+///
+/// # Errors
+///
+/// [`StoreError`]: damage, a newer format, or more than `max` bytes.
 pub fn unpack(what: &'static str, packed: &Bytes, max: usize) -> Result<Bytes, StoreError> {
     match packed.first() {
         None | Some(0) => Err(StoreError::damaged(what)),

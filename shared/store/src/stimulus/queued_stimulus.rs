@@ -5,8 +5,8 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::instance::seen::REMEMBERED_MS;
 use crate::item::body;
+use crate::item::config::REMEMBERED_MS;
 use crate::item::error::StoreError;
 use crate::item::key_text::{SYSTEM, part, partition, plain, time};
 use crate::item::shard;

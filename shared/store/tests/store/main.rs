@@ -26,6 +26,7 @@ mod oversized;
 mod publish;
 mod queues;
 mod races;
+mod repair;
 mod rig;
 mod rig_table;
 mod stamp;

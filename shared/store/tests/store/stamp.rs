@@ -5,7 +5,6 @@ use dormouse_store::definition::route::Route;
 use dormouse_store::instance::commit::{Commit, Committed};
 use dormouse_store::instance::predecessor::{Ground, Predecessor, Vacancy};
 use dormouse_store::instance::stamp::{Stamp, Verdict};
-use dormouse_store::operation::examine::Kind;
 use dormouse_store::outbox::row::Effect;
 
 use crate::rig::{Fault, Rig, commit, ending, event_bookmark, now, rig, rig_with};
@@ -358,47 +357,4 @@ fn the_loser_of_a_race_leaves_what_the_winner_put_under_the_same_key() {
     );
     let outbox = rig.keys().into_iter().filter(|key| key.contains("OUTBOX"));
     assert_eq!(outbox.count(), 1, "and takes back what is its own");
-}
-
-#[test]
-fn a_creation_that_was_frozen_is_refused_after_a_repair_deleted_what_it_prepared() {
-    for is_large in [false, true] {
-        let rig = rig_with(|config| config.state_inline_max = 10);
-        let frozen_at = 2_000;
-        let state = "a large state".repeat(usize::from(is_large) * 100);
-        let late = Commit {
-            now_ms: frozen_at,
-            ..opens("b", "H", &state)
-        };
-        let mut frozen = rig.blank("i", &[], Predecessor::default());
-        let mut prepared = rig.prepare(&frozen, &late);
-        let kinds = |now_ms| -> Vec<Kind> {
-            let found = now(rig
-                .store
-                .operations()
-                .examine(rig.table.memory.as_ref(), now_ms))
-            .unwrap();
-            let findings = found.findings.iter();
-            for finding in findings.clone().filter(|_| now_ms > 100_000) {
-                assert!(now(rig.store.operations().repair(finding, now_ms)).unwrap());
-            }
-            findings.map(|finding| finding.kind).collect()
-        };
-        assert!(!kinds(frozen_at + 50_000).contains(&Kind::BookmarkWithoutInstance));
-        assert!(kinds(frozen_at + 100_000).contains(&Kind::BookmarkWithoutInstance));
-        kinds(frozen_at + 100_000);
-        assert_eq!(kinds(frozen_at + 100_000), []);
-        let refused = now(rig
-            .store
-            .commits()
-            .commit_prepared(&mut frozen, &mut prepared))
-        .unwrap();
-        let Committed::Fenced(predecessor) = refused else {
-            panic!("{refused:?}");
-        };
-        let mut anew = rig.blank("i", &[], predecessor);
-        let done = rig.commit(&mut anew, &opens("b", "H", &state));
-        assert!(matches!(done, Committed::Done(_)), "{done:?}");
-        assert!(rig.is_open(&rig.rows("H")[0]));
-    }
 }
