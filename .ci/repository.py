@@ -18,9 +18,12 @@ def output(*command):
 
 def licences():
     packages = json.loads(output("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
+    registries = {package["source"] for package in packages if (package["source"] or "").startswith("registry+")}
+    if len(registries) > 1:
+        yield f"packages come from several registries: {', '.join(sorted(registries))}"
     for package in packages:
-        if package["source"] not in (None, "registry+https://github.com/rust-lang/crates.io-index"):
-            yield f"{package['name']} {package['version']} comes from {package['source']}, and not from crates.io"
+        if package["source"] not in {None, *registries}:
+            yield f"{package['name']} {package['version']} comes from {package['source']}, and not from a registry"
         expression = package["license"]
         if expression is None:
             yield f"{package['name']} {package['version']} names no licence"

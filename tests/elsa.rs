@@ -88,6 +88,10 @@ fn differ(
         })
         .collect();
     let name = format!("{}{called}-{:x}", &mode[..1], 0x00a1_0000 + number);
+    // Some of them would only show how long this server works at what ends Elsa.
+    if accepted.iter().any(|a| a.covers_all(id(case))) {
+        return None;
+    }
     let here = play::play(stage, client, case, name);
     let ignored = case["ignore"].as_array().cloned().unwrap_or_default();
     let here = compare::cut(&here);

@@ -236,7 +236,7 @@ pub(crate) fn an_export_has_the_users_of_a_workflow_if_it_is_told_to() {
         let alone = export("").await;
         assert_eq!(alone.json()["definitionId"], "refgraph-grandchild");
         let all = export("?includeConsumingWorkflows=true").await;
-        assert_eq!(all.headers["content-type"], "application/zip");
+        assert_eq!(all.headers["content-type"], "application/octet-stream");
         for id in ["refgraph-grandchild", "refgraph-child", "refgraph-parent"] {
             let text = format!("\"definitionId\": \"{id}\"");
             let is_there = all.body.windows(text.len()).any(|w| w == text.as_bytes());

@@ -13,6 +13,11 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
+    /// Whether nothing of a case is compared.
+    pub(crate) fn covers_all(&self, case: &str) -> bool {
+        self.facet == "*" && is_like(&self.cases, case)
+    }
+
     pub(crate) fn covers(&self, case: &str, facet: &str) -> bool {
         (self.facet == "*" || self.facet == facet) && is_like(&self.cases, case)
     }

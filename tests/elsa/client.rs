@@ -93,6 +93,7 @@ impl Client {
             ("accept-language", "*"),
             ("sec-fetch-mode", "cors"),
             ("user-agent", "node"),
+            ("accept-encoding", "gzip, deflate"),
         ] {
             if !headers.iter().any(|(known, _)| known == name) {
                 head.push_str(&format!("{name}: {value}\r\n"));

@@ -131,7 +131,9 @@ fn a_fork_by_names_follows_each() {
     scenario(root(json!(["A", "B"])))
         .start()
         .is(finished().lines(&["Left", "Right"]));
-    scenario(root(json!([])))
+    // A list without names leads nowhere, not even to what follows `Done`.
+    scenario(root(json!([]))).start().is(finished());
+    scenario(root(Value::Null))
         .start()
         .is(finished().lines(&["Neither"]));
 }

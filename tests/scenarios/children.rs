@@ -28,13 +28,31 @@ fn an_executed_child_that_ends_gives_all_of_its_end() {
     let mut it = scenario(root, set_output("Out", "value"));
     let seen = it.start();
     let told: serde_json::Value = serde_json::from_str(&seen.lines[0]).unwrap();
-    assert_eq!(told["status"], "Finished");
-    assert_eq!(told["subStatus"], "Finished");
-    assert_eq!(told["output"], json!({ "Out": "value" }));
+    let child = it.host.instances_of("child")[0].id.clone();
     assert_eq!(
-        told["workflowInstanceId"],
-        it.host.instances_of("child")[0].id.as_str()
+        told,
+        json!({
+            "WorkflowDefinitionVersionId": null,
+            "WorkflowInstanceId": child.as_str(),
+            "CorrelationId": null,
+            "Status": "Finished",
+            "SubStatus": "Finished",
+            "Output": { "Out": "value" },
+        })
     );
+}
+
+#[test]
+fn the_end_of_an_executed_child_is_read_in_both_casings() {
+    let script =
+        "[getGot().Status, getGot().status, getGot().Output.Out, getGot().output.Out].join()";
+    let root = sequence([
+        execute("child", true).bind("result", "got"),
+        write(js(script)),
+    ]);
+    scenario(root, set_output("Out", "value"))
+        .start()
+        .is(finished().lines(&["Finished,Finished,value,value"]));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use dormouse_tests::primitives::{delay, event, for_each, run_js, sequence, set, 
 use dormouse_tests::{
     Expr, Scenario, activity, finished, js, liquid, literal, object, suspended, variable, workflow,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_container_has_variables_of_its_own() {
@@ -116,7 +116,9 @@ fn text(expr: impl Into<Expr>) -> Vec<String> {
 fn every_kind_of_expression_gives_a_text() {
     assert_eq!(text("plain"), ["plain"]);
     assert_eq!(text(literal(5)), ["5"]);
-    assert_eq!(text(object(json!("quoted"))), ["quoted"]);
+    // Where a text is wanted, the JSON of an object is that text.
+    assert_eq!(text(object(json!("quoted"))), [r#""quoted""#]);
+    assert_eq!(text(object(json!({ "a": 1 }))), [r#"{"a":1}"#]);
     assert_eq!(text(variable("V")), ["value"]);
     assert_eq!(text(js("getV() + ' ' + getIn()")), ["value given"]);
     assert_eq!(
@@ -127,12 +129,19 @@ fn every_kind_of_expression_gives_a_text() {
 
 #[test]
 fn an_input_expression_reads_the_workflows_input() {
-    let expression = json!({ "type": "Input", "value": { "name": "In" } });
-    let text = json!({ "typeName": "String", "expression": expression });
-    let root = activity("Elsa.WriteLine").set("text", text);
-    Scenario::of(&workflow("data", root).input("In", "String"))
-        .start_with(json!({ "In": "given" }))
-        .is(finished().lines(&["given"]));
+    let written = |reference: Value| {
+        let expression = json!({ "type": "Input", "value": reference });
+        let text = json!({ "typeName": "String", "expression": expression });
+        let root = activity("Elsa.WriteLine").set("text", text);
+        Scenario::of(&workflow("data", root).input("In", "String"))
+            .start_with(json!({ "In": "given" }))
+            .lines
+    };
+    let declaration = json!({ "name": "In", "type": "String" });
+    assert_eq!(written(declaration.to_string().into()), ["given"]);
+    assert_eq!(written(declaration), ["given"]);
+    // Less than the declaration of an input names nothing.
+    assert_eq!(written(json!({ "name": "In" })), [""]);
 }
 
 fn input_after_a_wait(is_kept: bool) -> Vec<String> {

@@ -60,13 +60,16 @@ fn an_event_that_starts_an_instance_is_not_waited_for_again() {
 
 #[test]
 fn publishing_is_asked_for_and_not_waited_for() {
+    // An object in the definition is sent as the text it is there; a script gives a value.
+    let given = json!({ "a": 1 });
     let mut it = scenario(sequence([
-        publish("Paid", json!({ "a": 1 })),
+        publish("Paid", given.clone()),
+        publish("Paid", given).input("payload", js("({ a: 1 })")),
         line("After"),
     ]));
     it.start().is(finished()
         .lines(&["After"])
-        .effects(&[r#"publish Paid {"a":1}"#]));
+        .effects(&[r#"publish Paid "{\"a\":1}""#, r#"publish Paid {"a":1}"#]));
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn a_correlated_event_finds_only_its_own() {
     }
     it.start().is(finished()
         .lines(&["Got it"])
-        .effects(&["publish Paid 1 to b"]));
+        .effects(&[r#"publish Paid "1" to b"#]));
     let waiters = it.host.instances_of("waiter");
     let states: Vec<_> = waiters.iter().map(|i| i.sub_status.as_str()).collect();
     assert_eq!(states, ["Suspended", "Finished"]);

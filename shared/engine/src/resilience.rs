@@ -70,7 +70,11 @@ impl Strategy {
     /// as in [`Self::http`].
     #[must_use]
     pub fn read(value: &Value) -> Self {
-        let fields = Fields::of(value);
+        // An `Object` expression gives its text.
+        let parsed = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        let fields = Fields::of(parsed.as_ref().unwrap_or(value));
         let base = Self::http();
         let delay = fields.get("delay").map(|d| text_of(d.clone()));
         let back_off = match fields

@@ -52,6 +52,7 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
         table: &*storage.scan,
         blobs: storage.blobs.as_deref(),
         has_timers: !has_schedules,
+        is_in_use: storage.remote.is_some(),
         repairs: args.fix,
     };
     let report = runtime.operations().examine(examined).await;

@@ -216,8 +216,9 @@ mod tests {
             let child = called(&scenario).instance;
             scenario.answer(ran(SubStatus::Finished));
             assert_eq!(scenario.sub_status(), SubStatus::Finished);
+            // Elsa's members, and the same in the other case.
             let result = format!(
-                r#"{{"workflowInstanceId":"{child}","status":"Finished","subStatus":"Finished","output":{{"Result":42}}}}"#
+                r#"{{"WorkflowDefinitionVersionId":null,"WorkflowInstanceId":"{child}","CorrelationId":null,"Status":"Finished","SubStatus":"Finished","Output":{{"Result":42}},"workflowInstanceId":"{child}","status":"Finished","subStatus":"Finished","output":{{"Result":42}}}}"#
             );
             assert_eq!(scenario.lines, [result]);
         }

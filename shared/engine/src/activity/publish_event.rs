@@ -66,13 +66,13 @@ impl Activity for PublishEvent {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::activity::scenario::{Scenario, bound, literal, write};
+    use crate::activity::scenario::{Scenario, bound, literal, script, write};
     use crate::effect::Effect;
     use crate::instance::SubStatus;
 
     fn publish(is_local: bool) -> Value {
         json!({
-            "type": "Elsa.PublishEvent", "eventName": literal("Shipped"), "payload": literal(json!({ "no": 17 })),
+            "type": "Elsa.PublishEvent", "eventName": literal("Shipped"), "payload": script("({ no: 17 })"),
             "correlationId": literal("o-1"), "isLocalEvent": literal(is_local),
         })
     }

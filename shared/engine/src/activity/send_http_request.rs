@@ -111,7 +111,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use crate::activity::scenario::{Scenario, bound, line, literal, write};
+    use crate::activity::scenario::{Scenario, bound, line, literal, script, write};
     use crate::call::{Answer, HttpRequest, Request};
     use crate::effect::Effect;
     use crate::instance::SubStatus;
@@ -120,7 +120,7 @@ mod tests {
     fn send(more: Value) -> Scenario {
         let mut send = json!({
             "id": "s", "type": "Elsa.SendHttpRequest", "url": literal("https://shop.example/orders?x=1"),
-            "method": literal("post"), "content": literal(json!({ "no": 17 })), "authorization": literal("Bearer secret"),
+            "method": literal("post"), "content": script("({ no: 17 })"), "authorization": literal("Bearer secret"),
             "requestHeaders": literal(json!({ "x-one": "1" })), "parsedContent": bound("Got"),
             "expectedStatusCodes": [{ "statusCode": 201, "activity": line("created") }],
             "unmatchedStatusCode": line("unmatched"), "failedToConnect": line("nobody there"), "timeout": line("too slow"),

@@ -121,9 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instant_or_no_zone_is_said() {
+    fn what_is_no_instant_is_no_wait_and_what_is_no_zone_is_said() {
         let scenario = start_at("", "UTC").start();
-        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+        assert_eq!(scenario.sub_status(), SubStatus::Finished);
+        assert_eq!(scenario.lines, ["now"]);
         let faults = start_at("2026-07-01T12:00:00", "Mars/Olympus")
             .triggers()
             .unwrap_err();

@@ -239,12 +239,14 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use crate::activity::scenario::{Scenario, literal};
+    use crate::activity::scenario::{Scenario, literal, script};
     use crate::call::{Answer, HttpResponse};
 
     fn written(content: Value, more: Value, range: &str) -> Scenario {
+        // A literal would be given as text.
+        let content = script(&content.to_string());
         let mut activity =
-            json!({ "id": "w", "type": "Elsa.WriteFileHttpResponse", "content": literal(content) });
+            json!({ "id": "w", "type": "Elsa.WriteFileHttpResponse", "content": content });
         activity
             .as_object_mut()
             .unwrap()

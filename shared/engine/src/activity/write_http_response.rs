@@ -124,7 +124,7 @@ impl Activity for WriteHttpResponse {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::activity::scenario::{Scenario, literal};
+    use crate::activity::scenario::{Scenario, literal, script};
     use crate::instance::SubStatus;
 
     fn answered(activity: Value, has_request: bool) -> Scenario {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_request_is_answered() {
         let activity = json!({
-            "type": "Elsa.WriteHttpResponse", "statusCode": literal("Created"), "content": literal(json!({ "Id": 1 })),
+            "type": "Elsa.WriteHttpResponse", "statusCode": literal("Created"), "content": script("({ Id: 1 })"),
             "responseHeaders": literal(json!({ "x-one": "1", "x-many": ["a", "b"] })),
         });
         let response = answered(activity, true).response.unwrap();

@@ -7,6 +7,7 @@ use dormouse_engine::graph::Graph;
 use dormouse_engine::http::{File, archive};
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::Instance;
+use dormouse_runtime::query::JOURNAL_LINES_MAX;
 use dormouse_runtime::{Exported, InstanceFile};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -141,10 +142,14 @@ async fn exported(
     if request.include_workflow_execution_log {
         let journal = runtime
             .query()
-            .journal(app.tenant(), id, 0, usize::MAX)
+            .journal(app.tenant(), id, 0, JOURNAL_LINES_MAX)
             .await?;
         let instance = InstanceId::from(id);
-        let lines = journal.unwrap_or_default().lines;
+        let journal = journal.unwrap_or_default();
+        if journal.total > journal.lines.len() as u64 {
+            return Err(Operating::ExportTooLarge { limit }.into());
+        }
+        let lines = journal.lines;
         let records: Vec<Value> = lines
             .iter()
             .map(|l| journal::record(&instance, l))

@@ -5,6 +5,7 @@ use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::context_text;
 use dormouse_engine::journal::Line;
 use dormouse_engine::sensitive::redact;
+use dormouse_runtime::query::JOURNAL_LINES_MAX;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -81,10 +82,11 @@ pub(super) async fn last_of_activity(
     Scoped(app): Scoped,
     Path((id, activity)): Path<(String, String)>,
 ) -> Result<Answer<Value>, Refusal> {
-    let found = app
-        .runtime()
-        .query()
-        .journal(app.tenant(), &id, 0, usize::MAX);
+    let query = app.runtime().query();
+    let total = query.journal(app.tenant(), &id, 0, 0).await?;
+    let total = total.unwrap_or_default().total;
+    let from = total.saturating_sub(JOURNAL_LINES_MAX as u64);
+    let found = query.journal(app.tenant(), &id, from, JOURNAL_LINES_MAX);
     let found = found.await?;
     let lines = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     let mut of_activity = lines.lines.iter().rev();
@@ -119,7 +121,7 @@ async fn journal(
     } else {
         let found = runtime
             .query()
-            .journal(app.tenant(), &id, 0, usize::MAX)
+            .journal(app.tenant(), &id, 0, JOURNAL_LINES_MAX)
             .await?;
         let mut lines = found.unwrap_or_default().lines;
         lines.retain(|line| filter.takes(line));

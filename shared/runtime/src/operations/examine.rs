@@ -31,6 +31,8 @@ pub struct Examined<'a> {
     /// Whether timers lie in the table. Elsewhere nobody can tell which are missing, so a repair sets those of all
     /// open bookmarks again: one that is there already changes nothing.
     pub has_timers: bool,
+    /// Whether others may work on the table meanwhile. What was prepared within the last minute may be theirs.
+    pub is_in_use: bool,
     /// Whether to mend what is wrong.
     pub repairs: bool,
 }
@@ -74,7 +76,7 @@ impl Operations<'_> {
         let examination = self
             .store()
             .operations()
-            .examine(examined.table, now)
+            .examine(examined.table, now, examined.is_in_use)
             .await?;
         let mut report = ExaminationReport {
             items: examination.items,

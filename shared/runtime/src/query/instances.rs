@@ -12,6 +12,9 @@ use crate::error::RuntimeError;
 use crate::kernel::read::InstanceDetail;
 use crate::query::Query;
 
+/// Most lines of a journal that one request holds in memory: some 100 MB. An instance that ran for long may have millions.
+pub const JOURNAL_LINES_MAX: usize = 50_000;
+
 /// How many blocks of the journal are read at once.
 const BLOCKS_A_PAGE: usize = 500;
 
@@ -137,7 +140,8 @@ impl Query<'_> {
         Ok(Some(journal))
     }
 
-    /// The activity execution records of an instance, oldest first. `None`: there is no such instance.
+    /// The activity execution records of an instance, oldest first: those of its first [`JOURNAL_LINES_MAX`] lines. `None`:
+    /// there is no such instance.
     ///
     /// # Errors
     ///
@@ -150,7 +154,9 @@ impl Query<'_> {
         let Some(found) = self.instance(tenant, instance_id).await? else {
             return Ok(None);
         };
-        let journal = self.journal(tenant, instance_id, 0, usize::MAX).await?;
+        let journal = self
+            .journal(tenant, instance_id, 0, JOURNAL_LINES_MAX)
+            .await?;
         let lines = journal.unwrap_or_default().lines;
         let mut executions = ActivityExecution::fold(instance_id, &lines);
         for execution in &mut executions {

@@ -19,7 +19,7 @@ pub use dormouse_store::outbox::dead_letter::{DeadLetter, DeadLetterPage, Letter
 pub use dormouse_store::stimulus::bookmark::BookmarkRow;
 
 pub use activity_execution::{ActivityExecution, ActivityStatus};
-pub use instances::{Journal, VariableValue};
+pub use instances::{JOURNAL_LINES_MAX, Journal, VariableValue};
 
 pub use crate::kernel::read::InstanceDetail;
 pub use stimuli::Waiting;

@@ -26,11 +26,12 @@ fn a_creation_that_was_frozen_is_refused_after_a_repair_deleted_what_it_prepared
         let mut frozen = rig.blank("i", &[], Predecessor::default());
         let mut prepared = rig.prepare(&frozen, &late);
         let kinds = |now_ms| -> Vec<Kind> {
-            let found = now(rig
-                .store
-                .operations()
-                .examine(rig.table.memory.as_ref(), now_ms))
-            .unwrap();
+            let found =
+                now(rig
+                    .store
+                    .operations()
+                    .examine(rig.table.memory.as_ref(), now_ms, true))
+                .unwrap();
             let findings = found.findings.iter();
             for finding in findings.clone().filter(|_| now_ms > 100_000) {
                 assert!(now(rig.store.operations().repair(finding, now_ms)).unwrap());

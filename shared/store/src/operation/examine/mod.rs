@@ -96,15 +96,25 @@ pub struct Examination {
 }
 
 impl Operations<'_> {
-    /// Looks at everything once. `table` is the store's own.
+    /// Looks at everything once. `table` is the store's own. Where it `is_in_use`, others may work on it meanwhile.
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the table cannot be read; an item that cannot be read is a finding.
-    pub async fn examine(self, table: &dyn Scan, now_ms: i64) -> Result<Examination, StoreError> {
+    pub async fn examine(
+        self,
+        table: &dyn Scan,
+        now_ms: i64,
+        is_in_use: bool,
+    ) -> Result<Examination, StoreError> {
         let facts = Facts::gather(table).await?;
         let mut findings = facts.damaged.clone();
-        findings.extend(self.lost_bookmarks(&facts, now_ms).await?);
+        let settled_ms = if is_in_use {
+            now_ms - UNDECIDED_MS
+        } else {
+            i64::MAX
+        };
+        findings.extend(self.lost_bookmarks(&facts, settled_ms).await?);
         findings.extend(self.missing_rows(&facts).await?);
         findings.extend(self.lost_rows(&facts).await?);
         findings.extend(self.old_triggers(&facts).await?);

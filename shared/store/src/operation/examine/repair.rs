@@ -2,7 +2,7 @@
 //! what it has seen, so one that is overtaken by the work that goes on changes nothing.
 
 use super::facts::{Facts, Head};
-use super::{Finding, Kind, UNDECIDED_MS, finding};
+use super::{Finding, Kind, finding};
 use crate::definition::head::{self as definition, DefinitionHead};
 use crate::definition::trigger;
 use crate::instance::head::{self as instance, HeadItem, Stored, head_key};
@@ -25,7 +25,7 @@ impl Operations<'_> {
     pub(super) async fn lost_bookmarks(
         self,
         facts: &Facts,
-        now_ms: i64,
+        settled_ms: i64,
     ) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key, row) in &facts.bookmarks {
@@ -41,7 +41,7 @@ impl Operations<'_> {
             let is_lost = match self.head_now(tenant, &row.instance_id).await? {
                 Some(HeadItem::Instance(stored)) => !is_open(&stored, row),
                 Some(HeadItem::Placeholder { .. }) => false,
-                Some(HeadItem::Tombstone) | None => row.stamp.at_ms < now_ms - UNDECIDED_MS,
+                Some(HeadItem::Tombstone) | None => row.stamp.at_ms < settled_ms,
             };
             if is_lost {
                 let about = format!("{} of {}", row.bookmark_id, row.instance_id);
