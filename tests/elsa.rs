@@ -239,7 +239,7 @@ fn every_exception_is_of_a_recorded_case() {
 
 #[test]
 fn the_page_of_differences_is_up_to_date() {
-    let path = case::folder().join("../../DIFFERENCES.md");
+    let path = case::folder().join("DIFFERENCES.md");
     let page = accepted::page(&accepted::accepted());
     if std::env::var_os("DORMOUSE_BLESS").is_some() {
         std::fs::write(&path, &page).expect("the page can be written");

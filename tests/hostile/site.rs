@@ -33,8 +33,13 @@ pub(crate) fn exchange(port: u16, request: &[u8]) -> std::io::Result<(u16, Vec<u
 
 pub(crate) fn request(method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
+    let kind = if body.is_empty() || headers.contains("Content-Type") {
+        ""
+    } else {
+        "Content-Type: application/json\r\n"
+    };
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{kind}{headers}\r\n"
     );
     [head.as_bytes(), body].concat()
 }

@@ -244,7 +244,7 @@ mod tests {
 
     fn written(content: Value, more: Value, range: &str) -> Scenario {
         // A literal would be given as text.
-        let content = script(&content.to_string());
+        let content = script(&format!("({content})"));
         let mut activity =
             json!({ "id": "w", "type": "Elsa.WriteFileHttpResponse", "content": content });
         activity

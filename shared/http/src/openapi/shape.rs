@@ -141,7 +141,6 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     ("/activity-executions/{id}/call-stack", "skip:few take:few"),
     ("/audit", "pageSize:few cursor:string"),
     ("/bookmark-queue/dead-letters", "pageSize:few cursor:string"),
-    ("/bookmark-queue/dead-letters/{id}/replay", "mayRepeat:flag"),
     (
         "/workflow-definitions",
         "versionOptions:string searchTerm:string page:few pageSize:few orderBy:string orderDirection:string isSystem:flag",

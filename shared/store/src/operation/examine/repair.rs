@@ -140,8 +140,8 @@ impl Operations<'_> {
             };
             let is_lost = match self.head_now(tenant, holder).await? {
                 Some(HeadItem::Instance(stored)) => !has(&stored),
-                Some(HeadItem::Placeholder { .. }) => false,
-                Some(HeadItem::Tombstone) | None => true,
+                // A claim is taken in the write that creates its holder.
+                Some(HeadItem::Placeholder { .. } | HeadItem::Tombstone) | None => true,
             };
             if is_lost && uniqueness::holder(&item)? == *holder {
                 let about = format!("{} held by {holder}", key.partition);
@@ -293,6 +293,9 @@ fn judge(
     }
     Ok(match instance::from_item(owner)? {
         HeadItem::Tombstone => Some((false, Condition::Has("de".into()))),
+        HeadItem::Placeholder { .. } if kind == Kind::ClaimWithoutHolder => {
+            Some((false, Condition::Has("pl".into())))
+        }
         HeadItem::Placeholder { .. } => None,
         HeadItem::Instance(stored) => {
             let is_needed = if kind == Kind::ClaimWithoutHolder {
