@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::cluster::{Cluster, Shared, lock, tenant};
 use super::inspector::{Found, Inspector, Left};
+use super::model::begins;
 use super::plan::{Plan, Size};
 use super::recipe::{Ending, Expect, Recipe};
 use super::workshop::until_done;
@@ -116,7 +117,7 @@ fn expected(found: &Found, left: &Left) -> Option<Expect> {
     }
     let began = |id: &String| {
         let lines = found.lines.iter();
-        let began = lines.filter(|line| line.activity_id == *id && line.event == Event::Started);
+        let began = lines.filter(|line| line.activity_id == *id && begins(line));
         began.count()
     };
     // What begins and does not end, as a break out of a loop does, is left to the other tiers.

@@ -286,7 +286,8 @@ impl Maker {
             _ => "Elsa.SendHttpRequest",
         };
         self.leaf("call", times, |_| {
-            let call = activity(kind).input("url", url);
+            // A call that may not be made twice has a key, by which calls are counted.
+            let call = activity(kind).input("url", url).input("method", "POST");
             let call = if is_flaky {
                 call.custom("resilienceStrategy", retrying())
             } else {
@@ -369,6 +370,7 @@ impl Maker {
                     let first = maker.leaf("ask", times, |_| {
                         activity("Elsa.FlowSendHttpRequest")
                             .input("url", "https://shop.example/orders")
+                            .input("method", "POST")
                             .input("expectedStatusCodes", object(json!([200, 404])))
                     });
                     let f = id(&first);

@@ -149,6 +149,7 @@ fn sleep() -> Recipe {
 fn call() -> Recipe {
     let send = activity("Elsa.SendHttpRequest")
         .input("url", "https://shop.example/orders")
+        .input("method", "POST")
         .id("send");
     Recipe::once("call", flow("send > sent", [send]), &["send", "sent"]).expecting(|e| e.calls = 1)
 }
