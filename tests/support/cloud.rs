@@ -160,9 +160,13 @@ impl Cloud {
     ///
     /// No answer.
     pub fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Response> {
+        // As in Elsa, a body that is said to be JSON and is empty is an error.
+        let headers: &[_] = match body {
+            Some(_) => &[("content-type", "application/json")],
+            None => &[],
+        };
         let body = body.map(ToString::to_string).unwrap_or_default();
-        let headers = [("content-type", "application/json")];
-        self.send(method, path, &headers, &body)
+        self.send(method, path, headers, &body)
     }
 
     /// Sends any request to the API.
