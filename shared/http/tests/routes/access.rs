@@ -107,13 +107,16 @@ async fn every_route_lets_in_whom_its_rule_lets_in_and_nobody_else() {
     assert!(count > 60, "{count}");
 }
 
-/// Whether an answer tells nothing of what another tenant has. Elsa answers some with a list of nothing.
+/// Whether an answer tells nothing of what another tenant has. Elsa answers some with nothing, or a list of nothing.
 fn leads_nowhere(rule: &Rule, other: &Answered) -> bool {
     let is_empty_list = ["deletion-impact", "update-references"]
         .iter()
         .any(|p| rule.path.ends_with(p));
-    let told: Value = serde_json::from_slice(&other.body).unwrap_or_default();
-    let is_nothing = told.is_null() || told["items"] == json!([]);
+    let told: Option<Value> = serde_json::from_slice(&other.body).ok();
+    let is_nothing = match &told {
+        None => other.body.is_empty(),
+        Some(told) => told.is_null() || told["items"] == json!([]),
+    };
     match other.status.as_u16() {
         404 | 400 => true,
         200 => is_empty_list || is_nothing,

@@ -60,6 +60,11 @@ async fn a_user_signs_in_stays_signed_in_and_is_told_nothing_about_wrong_passwor
     ] {
         assert_eq!(sign_in(&server, name, password).await, nobody);
     }
+    for (name, password) in [("", ""), ("admin", ""), ("", "x")] {
+        let body = json!({ "username": name, "password": password });
+        let refused = server.post("/identity/login", &body).await;
+        refused.problem(400, "invalidRequest");
+    }
     let tokens = sign_in(&server, &name.to_uppercase(), &password).await;
     assert_eq!(tokens["isAuthenticated"], true);
     let (access, refresh) = (&tokens["accessToken"], &tokens["refreshToken"]);
