@@ -13,8 +13,8 @@ use dormouse_runtime::port::{Ports, Scheduler};
 use dormouse_runtime::{Message, Runtime, RuntimeConfig, Tenant};
 use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
-use tokio::sync::watch;
 
+use super::drivers::fire;
 use super::index::LateIndexes;
 use super::node::Node;
 use super::plan::Plan;
@@ -176,13 +176,14 @@ impl Cluster {
             config.delivery_attempts_max = ATTEMPTS_MAX;
         }
         let runtime = Runtime::new(store, ports, self.expressions.clone(), config);
-        if let Some(timers) = timers {
-            let nodes = vec![runtime.clone()];
-            let driver = TimerDriver::new(timers, nodes, node.clone(), node);
-            self.world.spawn(Owner::Node(number), async move {
-                let (_running, stopped) = watch::channel(false);
-                driver.run(stopped).await;
-            });
+        let driver = timers
+            .map(|timers| TimerDriver::new(timers, vec![runtime.clone()], node.clone(), node));
+        if self.plan.watches_pauses() {
+            self.world.set_starting(number, true);
+            let watches = self.clone().watch_pauses(number, runtime.clone(), driver);
+            self.world.spawn(Owner::Node(number), watches);
+        } else if let Some(driver) = driver {
+            self.world.spawn(Owner::Node(number), fire(driver));
         }
         runtime
     }
@@ -213,7 +214,7 @@ impl Cluster {
     /// A node that lives and does not stand still, chosen by chance.
     pub(crate) fn any_node(&self) -> Option<usize> {
         let fit: Vec<usize> = (0..self.plan.nodes)
-            .filter(|n| !self.world.is_dead(*n) && !self.world.is_frozen(*n))
+            .filter(|n| self.world.is_reachable(*n))
             .collect();
         let place = usize::try_from(self.world.below(fit.len() as u64)).ok()?;
         fit.get(place).copied()
@@ -310,8 +311,8 @@ impl Cluster {
 
     /// Whether nothing is left that would wake an instance.
     pub(crate) fn is_at_rest(&self) -> bool {
-        // Its timer driver.
-        let always = u32::from(self.plan.has_table_timers);
+        // Its timer driver, and what looks for pauses.
+        let always = u32::from(self.plan.has_table_timers) + u32::from(self.plan.watches_pauses());
         !self.world.is_busy(always)
             && *lock(&self.shared.pending) == 0
             && !self.shared.table.has_partition("~/OUTBOX#")

@@ -1,10 +1,12 @@
 //! What drives the nodes: timers, messages, sweeps, news, workers, and whoever brings dead nodes back. Each thing
 //! that is under way is a task of its own, asleep until something is due.
 
+use dormouse_embedded::TimerDriver;
 use dormouse_runtime::port::{DefinitionChanged, TaskRequest};
-use dormouse_runtime::{PAUSE_SEEN_MS, ResumeOutcome, RuntimeError, Timer, Wakes};
+use dormouse_runtime::{PAUSE_SEEN_MS, ResumeOutcome, Runtime, RuntimeError, Timer, Wakes};
 use dormouse_store::table::{Item, Query, Table, Value};
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::cluster::{Cluster, lock, tenant};
 use super::hardness::OVERDUE_MS_MAX;
@@ -12,6 +14,12 @@ use super::inspector::at_once;
 use super::sabotage::Sabotage;
 use super::special::{FAN, MIXUP};
 use super::world::Owner;
+
+/// Fires timers as long as the node lives.
+pub(crate) async fn fire(driver: TimerDriver) {
+    let (_running, stopped) = watch::channel(false);
+    driver.run(stopped).await;
+}
 
 impl Cluster {
     /// Something more is under way, or less.
@@ -49,10 +57,6 @@ impl Cluster {
         }
         if self.plan.faults.skew_ms > 0 {
             self.world.spawn(Owner::Outside, self.clone().jump());
-        }
-        if self.plan.has_pause() {
-            let looks = self.clone().look_at_pauses();
-            self.world.spawn(Owner::Outside, looks);
         }
     }
 
@@ -159,17 +163,24 @@ impl Cluster {
         }
     }
 
-    /// Nodes look every few seconds whether there is a pause.
-    async fn look_at_pauses(self) {
+    /// A server looks whether there is a pause before it does anything, and then every few seconds.
+    pub(crate) async fn watch_pauses(
+        self,
+        number: usize,
+        runtime: Runtime,
+        driver: Option<TimerDriver>,
+    ) {
+        while runtime.pauses().look().await.is_err() {
+            self.world.sleep(1_000).await;
+        }
+        self.world.set_starting(number, false);
+        if let Some(driver) = driver {
+            self.world.spawn(Owner::Node(number), fire(driver));
+        }
         loop {
             self.world.sleep(PAUSE_SEEN_MS.unsigned_abs()).await;
-            for number in 0..self.plan.nodes {
-                let runtime = self.runtime(number);
-                self.world.spawn(Owner::Node(number), async move {
-                    // What fails is looked at again.
-                    let _ = runtime.pauses().look().await;
-                });
-            }
+            // What fails is looked at again.
+            let _ = runtime.pauses().look().await;
         }
     }
 

@@ -9,6 +9,8 @@ use super::world::{Inner, Owner, Work, World};
 pub(crate) struct NodeState {
     pub(crate) is_dead: bool,
     pub(crate) is_frozen: bool,
+    /// Whether it has come back and has not yet looked whether there is a pause: nobody reaches it before.
+    pub(crate) is_starting: bool,
     pub(crate) tasks: u32,
     pub(crate) skew_ms: i64,
 }
@@ -55,6 +57,18 @@ impl World {
     pub(crate) fn revive(&self, node: usize) {
         self.inner().nodes[node].is_dead = false;
         self.note(|| format!("node {node} lives"));
+    }
+
+    /// A node begins: nobody reaches it until it is ready.
+    pub(crate) fn set_starting(&self, node: usize, is_starting: bool) {
+        self.inner().nodes[node].is_starting = is_starting;
+    }
+
+    /// Whether a node can be asked: it lives, has begun and does not stand still.
+    #[must_use]
+    pub(crate) fn is_reachable(&self, node: usize) -> bool {
+        let node = self.inner().nodes[node];
+        !node.is_dead && !node.is_frozen && !node.is_starting
     }
 
     /// A node stands still, as a Lambda environment does, or goes on.

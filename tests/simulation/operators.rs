@@ -7,6 +7,7 @@ use super::cluster::{lock, tenant};
 use super::gatherings::start_of;
 use super::people::People;
 use super::special::{BROKEN, BROKEN_ALONE};
+use super::world::Owner;
 
 /// For how long a broken workflow fails, ms.
 const BROKEN_MS: u64 = 20_000;
@@ -25,7 +26,11 @@ impl People {
         let began = world.now_ms();
         world.sleep(for_ms).await;
         let ended = world.now_ms();
-        lock(&self.ledger).pauses.push((began, ended));
+        let is_last = {
+            let mut ledger = lock(&self.ledger);
+            ledger.pauses.push((began, ended));
+            ledger.pauses.len() == self.cluster.plan.pauses()
+        };
         self.cluster
             .insist(
                 "end pause",
@@ -33,6 +38,9 @@ impl People {
                 Result::ok,
             )
             .await;
+        if is_last {
+            world.spawn(Owner::Outside, self.cluster.clone().end_late_pauses());
+        }
     }
 
     /// Starts a workflow that fails for a while, and retries it until it ends well.

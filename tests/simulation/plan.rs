@@ -213,8 +213,18 @@ impl Plan {
 
     /// Whether somebody pauses the system: what is left in the outbox by then needs a sweep.
     pub(crate) fn has_pause(&self) -> bool {
-        let is_pause = |errand: &Errand| matches!(errand, Errand::Pause { .. });
-        self.errands.iter().any(is_pause)
+        self.pauses() > 0
+    }
+
+    /// How often somebody pauses it.
+    pub(crate) fn pauses(&self) -> usize {
+        let is_pause = |errand: &&Errand| matches!(errand, Errand::Pause { .. });
+        self.errands.iter().filter(is_pause).count()
+    }
+
+    /// Whether nodes look for pauses all the time. A function looks when an invocation begins.
+    pub(crate) fn watches_pauses(&self) -> bool {
+        self.has_pause() && !self.is_function
     }
 
     /// Whether nothing needs a sweep as long as nothing is lost. A function that has no queue delivers a child's end

@@ -17,7 +17,7 @@ use super::plan::Plan;
 use super::sabotage::Sabotage;
 use super::watch::Spent;
 use super::workshop::{Menus, Workshop, until_done};
-use super::world::{Counts, Owner, World};
+use super::world::{Counts, World};
 
 /// So long a storm may last, in virtual ms: who is not done then never will be.
 const STORM_MS_MAX: i64 = 48 * 3_600_000;
@@ -103,9 +103,6 @@ fn go(people: &People, menus: &Menus) -> (Vec<String>, Left) {
     }
     // The storm is over: what is left must come to rest by itself.
     world.set_faults(Faults::default());
-    if plan.has_pause() {
-        world.spawn(Owner::Outside, cluster.clone().end_late_pauses());
-    }
     if plan.hard.impatient {
         rest(cluster, &mut wrong);
         cluster.come_back();
