@@ -204,9 +204,9 @@ async fn a_start_that_waits_for_an_event_and_the_event() {
         table_calls: 3,
         write_units: 3,
         read_units: 1.0,
-        queue_requests: 3,
+        queue_requests: 0,
         schedule_calls: 0,
-        invocations: 2,
+        invocations: 1,
     };
     check("event that resumes one", &account, &resumes);
 }

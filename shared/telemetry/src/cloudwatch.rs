@@ -1,7 +1,8 @@
 //! Measures as lines of a log that CloudWatch turns into metrics: "Specification: Embedded metric format".
 //!
 //! One line per flush: a Lambda function flushes at the end of an invocation, a container every minute. It costs no
-//! call. The one dimension is `Function`: which function wrote the line, or `container`.
+//! call. The one dimension is `Function`: which function wrote the line, or `container`. Units are left out: the name
+//! of a duration ends in `Ms`, everything else is a count, and a line is paid by the byte.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,7 +52,7 @@ impl CloudWatchLines {
     fn line(&self, now_ms: i64, numbers: BTreeMap<Metric, Vec<i64>>) -> String {
         let declared: Vec<Value> = numbers
             .keys()
-            .map(|metric| json!({ "Name": metric.name(), "Unit": unit(*metric) }))
+            .map(|metric| json!({ "Name": metric.name() }))
             .collect();
         let mut line = Map::new();
         let metadata = json!({
@@ -79,13 +80,6 @@ impl CloudWatchLines {
         self.collected
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn unit(metric: Metric) -> &'static str {
-    match metric.kind() {
-        MetricKind::Counter | MetricKind::Gauge => "Count",
-        MetricKind::Duration => "Milliseconds",
     }
 }
 
@@ -132,8 +126,6 @@ mod tests {
             let metrics = directive["Metrics"].as_array().unwrap();
             assert!((1..=100).contains(&metrics.len()));
             for metric in metrics {
-                let unit = metric["Unit"].as_str().unwrap();
-                assert!(["Count", "Milliseconds"].contains(&unit));
                 let target = &line[metric["Name"].as_str().unwrap()];
                 match target.as_array() {
                     None => assert!(target.is_i64()),

@@ -77,7 +77,9 @@ impl Stimuli<'_> {
         let (message, stimulus) = self.event_message(tenant, event);
         let event_id = stimulus.id.clone();
         if !waits {
-            self.outbox().accept(message).await?;
+            if !self.is_delivered_here(tenant, &stimulus).await {
+                self.outbox().accept(message).await?;
+            }
             return Ok(EventOutcome {
                 event_id,
                 delivered: None,
@@ -101,5 +103,22 @@ impl Stimuli<'_> {
             event_id,
             delivered,
         })
+    }
+
+    /// Delivers an event for one instance at once where a queue would bring it: three requests of a queue and an
+    /// invocation cost more than the delivery. False: it is not delivered, and the queue is to have it.
+    ///
+    /// Nothing is acknowledged before this returns, so a crash in here loses nothing that was accepted.
+    async fn is_delivered_here(self, tenant: &Tenant, stimulus: &StimulusRequest) -> bool {
+        if stimulus.instance_id.is_none() || self.ports().queue.is_none() {
+            return false;
+        }
+        match self.stimulate(tenant, stimulus).await {
+            Ok(_) => true,
+            Err(cause) => {
+                tracing::debug!(event_id = stimulus.id, cause = %cause, "an event goes by message");
+                false
+            }
+        }
     }
 }

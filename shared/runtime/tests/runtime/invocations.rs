@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dormouse_engine::journal::Event;
 use dormouse_engine::time::Timestamp;
 use dormouse_expressions::Expressions;
 use dormouse_runtime::message::Task;
@@ -165,6 +166,51 @@ async fn a_lease_outlives_its_invocation_by_seconds_only() {
     );
     assert_eq!(node.sub_status(id).await, "Finished");
     assert!(world.now() - begun < 1_000, "it waited for the lease");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_for_one_instance_goes_by_message_only_if_it_cannot_be_delivered_now() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence("flow", &[event("go"), write("end")]))
+        .await;
+    let (function, queue) = function(&node);
+    let free = node.started("flow").await.instance.id.to_string();
+    let held = node.started("flow").await.instance.id.to_string();
+    let to = |id: &str| EventRequest {
+        name: "go".into(),
+        event_id: Some(format!("to {id}")),
+        instance_id: Some(id.to_owned()),
+        ..EventRequest::default()
+    };
+    let invocation = function.until(Timestamp(world.now() + 5_000));
+    let sent = invocation
+        .stimuli()
+        .publish_event(&world.tenant, to(&free))
+        .await;
+    assert_eq!(sent.unwrap().delivered, None, "the caller did not ask");
+    assert_eq!(node.sub_status(&free).await, "Finished");
+    assert!(queue.0.lock().unwrap().is_empty());
+
+    node.hold(&held, 20_000).await;
+    let sent = invocation
+        .stimuli()
+        .publish_event(&world.tenant, to(&held))
+        .await;
+    assert!(sent.is_ok(), "{sent:?}");
+    assert_eq!(node.sub_status(&held).await, "Suspended");
+    let message = queue.0.lock().unwrap().remove(0);
+    wait_ms(30_000).await;
+    let later = function.until(Timestamp(world.now() + 30_000));
+    for _ in 0..2 {
+        let delivered = later.delivery().deliver(&message).await.unwrap();
+        assert_eq!(delivered, Delivered::Done);
+    }
+    assert_eq!(node.sub_status(&held).await, "Finished");
+    let lines = node.query().journal(&world.tenant, &held, 0, 100).await;
+    let lines = lines.unwrap().unwrap().lines.into_iter();
+    let ends = lines.filter(|line| line.activity_id == "end" && line.event == Event::Completed);
+    assert_eq!(ends.count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
