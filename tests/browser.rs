@@ -14,8 +14,9 @@
 #[path = "cli/process.rs"]
 mod process;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use dormouse_embedded::EmbeddedTable;
 use dormouse_runtime::message::{Message, StartFacts, Task};
@@ -59,6 +60,11 @@ fn browser() -> Option<PathBuf> {
 
 /// Does what a script says, against the server. Fails the test with what the script has seen.
 fn visit(script: &str, server: &Server, browser: &Path) {
+    visit_also(script, server, browser, "");
+}
+
+/// The same for a script that may leave the server for another address, `also`.
+fn visit_also(script: &str, server: &Server, browser: &Path, also: &str) {
     let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
     std::fs::create_dir_all(&shots).unwrap();
     let ran = Command::new("node")
@@ -72,6 +78,7 @@ fn visit(script: &str, server: &Server, browser: &Path) {
         )
         .env("API_KEY", server.key().trim())
         .env("SHOTS", &shots)
+        .env("ALSO", also)
         .output()
         .expect("Node.js runs the scripts");
     assert!(
@@ -140,6 +147,53 @@ fn a_phone_shows_every_page() {
     }
     server.json(&["start", "approval", "-i", "Request=a chair"]);
     visit("phone.mjs", &server, &browser);
+}
+
+/// An OpenID provider, which ends with the test.
+struct Provider(Child);
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+#[test]
+fn people_sign_in_at_an_openid_provider_and_out_again() {
+    let Some(browser) = browser() else { return };
+    let secret = "a secret: with signs";
+    let mut provider = Command::new("node")
+        .arg(scripts().join("provider.mjs"))
+        .arg(secret)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(Provider)
+        .unwrap();
+    let mut lines = BufReader::new(provider.0.stdout.take().unwrap()).lines();
+    let issuer = lines.next().expect("its address").unwrap();
+    let data = folder();
+    let kept = folder();
+    let file = kept.path().join("secret");
+    std::fs::write(&file, secret).unwrap();
+    let server = Server::start_with(
+        data.path(),
+        &[
+            "--authentication",
+            "oidc,users,apiKeys",
+            "--oidc-issuer",
+            &issuer,
+            "--oidc-client-id",
+            "dormouse",
+            "--oidc-client-secret-file",
+            file.to_str().unwrap(),
+            "--oidc-role",
+            "engineers=admin",
+            "--allow-private-egress",
+        ],
+    );
+    visit_also("oidc.mjs", &server, &browser, &issuer);
 }
 
 /// Leaves a message in a data folder that cannot be delivered: a start of a workflow that is not there yet.

@@ -25,7 +25,9 @@ export async function arrive(size = { width: 1400, height: 900 }) {
     if (/Content Security Policy/i.test(message.text())) seen.push(message.text());
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(URL_) && !/^(data|blob):/.test(request.url())) seen.push(`a request to ${request.url()}`);
+    // What the pages of another server ask for is their own affair.
+    const isTheirs = process.env.ALSO && [request.url(), page.url()].some((address) => address.startsWith(process.env.ALSO));
+    if (!isTheirs && !request.url().startsWith(URL_) && !/^(data|blob):/.test(request.url())) seen.push(`a request to ${request.url()}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 500 || (response.status() === 404 && response.url().startsWith(API))) seen.push(`${response.status()} ${response.request().method()} ${response.url()}`);

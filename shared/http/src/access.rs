@@ -89,6 +89,10 @@ pub const OUTSIDE: &[Rule] = &[
     rule(GET_POST, "/links/{secret}", Anybody),
     // Who has a webhook's secret signs what he sends.
     rule(POST, "/webhooks/{id}", Anybody),
+    // Who they are is what they come to show.
+    rule(GET, "/sign-in", Anybody),
+    rule(GET, "/sign-in/callback", Anybody),
+    rule(GET, "/sign-out", Anybody),
     // An endpoint asks for what its workflow demands.
     rule(ALL, "/workflows", Anybody),
     rule(ALL, "/workflows/", Anybody),
@@ -309,6 +313,8 @@ pub const RULES: &[Rule] = &[
     rule(POST, "/identity/refresh-token", Anybody),
     rule(POST, "/identity/logout", Anybody).audit("logout"),
     rule(GET, "/identity/me", Known),
+    rule(GET, "/identity/ways", Anybody),
+    rule(POST, "/identity/oidc/token", Anybody).audit("login"),
     rule(GET, "/identity/users", Any(&["read:user"])),
     rule(POST, "/identity/users", Any(&["create:user"])).audit("user"),
     rule(PUT, "/identity/users/{id}", Any(&["update:user"])).audit("user"),

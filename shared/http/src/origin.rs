@@ -13,6 +13,17 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::refusal::{Operating, Refusal};
 
+/// Where people reach this server: as configured, else as the one who asks does.
+pub(crate) fn address(app: &App, authority: Option<&str>, headers: &HeaderMap) -> String {
+    if let Some(url) = app.public_url() {
+        return url.to_owned();
+    }
+    let host = headers.get(header::HOST).and_then(|h| h.to_str().ok());
+    let host = host.or(authority).unwrap_or("localhost");
+    let is_local = app.config().is_local;
+    format!("{}://{host}", if is_local { "http" } else { "https" })
+}
+
 /// Refuses requests under names that are not this machine's.
 pub(crate) async fn own_names_only(
     State(app): State<App>,

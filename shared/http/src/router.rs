@@ -46,6 +46,7 @@ pub fn router(app: App) -> Router {
         .nest(API, api)
         .merge(workflow::routes())
         .merge(link::visits())
+        .merge(identity::visits())
         .merge(webhook::addresses())
         .route_layer(middleware::from_fn_with_state(
             app.clone(),

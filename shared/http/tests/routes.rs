@@ -41,6 +41,8 @@ mod links;
 mod memory;
 #[path = "routes/metrics.rs"]
 mod metrics;
+#[path = "routes/oidc.rs"]
+mod oidc;
 #[path = "routes/pauses.rs"]
 mod pauses;
 #[path = "routes/rules.rs"]

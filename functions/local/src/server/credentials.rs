@@ -1,10 +1,11 @@
 //! Who is let in, and the first credentials: there are no default ones. The first start makes an administrator with
 //! a password that is shown once, and a key for the command line beside the server, kept in the data folder.
 
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dormouse_runtime::identity::{Authentication, FirstUse, JwtSettings};
+use dormouse_runtime::identity::{Authentication, FirstUse, JwtSettings, OidcSettings};
 use dormouse_runtime::{Runtime, Tenant};
 
 use crate::exit::Exit;
@@ -17,7 +18,7 @@ const OWN: &str = "users,apiKeys";
 /// Who is let in, as the command line says it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuthenticationArgs {
-    /// Who is let in: `none` for everybody who reaches it, or a list of users, apiKeys and jwt. At this machine's own
+    /// Who is let in: `none` for everybody who reaches it, or a list of users, apiKeys, jwt and oidc. At this machine's own
     /// address it is `users,apiKeys` unless it is said; elsewhere it must be said
     #[arg(long, value_name = "WAYS", env = "DORMOUSE_AUTHENTICATION")]
     authentication: Option<String>,
@@ -39,6 +40,85 @@ pub(crate) struct AuthenticationArgs {
         default_value_t = TenantMode::Single
     )]
     tenant_mode: TenantMode,
+    #[command(flatten)]
+    oidc: OidcArgs,
+}
+
+/// Where people sign in instead of here.
+#[derive(Debug, clap::Args)]
+struct OidcArgs {
+    /// For oidc: the issuer where people sign in; they come back to /sign-in/callback
+    #[arg(long, value_name = "ISSUER", env = "DORMOUSE_OIDC_ISSUER")]
+    oidc_issuer: Option<String>,
+    /// For oidc: the client id of this server at the issuer
+    #[arg(long, value_name = "ID", env = "DORMOUSE_OIDC_CLIENT_ID")]
+    oidc_client_id: Option<String>,
+    /// For oidc: a file with the client secret; without one the server is a public client
+    #[arg(long, value_name = "FILE", env = "DORMOUSE_OIDC_CLIENT_SECRET_FILE")]
+    oidc_client_secret_file: Option<PathBuf>,
+    /// For oidc: scopes to ask for beside `openid`
+    #[arg(
+        long,
+        value_name = "SCOPES",
+        env = "DORMOUSE_OIDC_SCOPES",
+        default_value = "profile email"
+    )]
+    oidc_scopes: String,
+    /// For oidc: the claim of the identity token that names the groups of a person
+    #[arg(
+        long,
+        value_name = "CLAIM",
+        env = "DORMOUSE_OIDC_GROUPS_CLAIM",
+        default_value = "groups"
+    )]
+    oidc_groups_claim: String,
+    /// For oidc: the role that a group has here, like `engineers=admin`; repeat it or separate with commas. The group `*` is
+    /// everybody who signs in
+    #[arg(
+        long = "oidc-role",
+        value_name = "GROUP=ROLE",
+        env = "DORMOUSE_OIDC_ROLES",
+        value_delimiter = ',',
+        value_parser = group_and_role
+    )]
+    oidc_roles: Vec<(String, String)>,
+}
+
+fn group_and_role(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(g, r)| (g.trim(), r.trim()));
+    match parts.filter(|(group, role)| !group.is_empty() && !role.is_empty()) {
+        Some((group, role)) => Ok((group.to_owned(), role.to_owned())),
+        None => Err("write GROUP=ROLE, like engineers=admin".to_owned()),
+    }
+}
+
+impl OidcArgs {
+    fn read(&self) -> Result<Option<OidcSettings>, Failure> {
+        let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let (Some(issuer), Some(client_id)) = (text(&self.oidc_issuer), text(&self.oidc_client_id))
+        else {
+            return Ok(None);
+        };
+        let client_secret = match &self.oidc_client_secret_file {
+            None => None,
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|e| Failure::file(file, &e))?;
+                Some(text.trim().to_owned()).filter(|secret| !secret.is_empty())
+            }
+        };
+        let mut roles = BTreeMap::<String, Vec<String>>::new();
+        for (group, role) in &self.oidc_roles {
+            roles.entry(group.clone()).or_default().push(role.clone());
+        }
+        Ok(Some(OidcSettings {
+            issuer,
+            client_id,
+            client_secret,
+            scopes: self.oidc_scopes.clone(),
+            groups_claim: self.oidc_groups_claim.clone(),
+            roles,
+        }))
+    }
 }
 
 /// Whose workflows a token of the issuer is about.
@@ -69,11 +149,12 @@ impl AuthenticationArgs {
             (None, false) => {
                 let message = "others reach this address, and nobody has said who is let in";
                 return Err(Failure::new(Exit::BadInput, "noAuthentication", message).help(
-                    "say it with --authentication or DORMOUSE_AUTHENTICATION: users,apiKeys or jwt; none lets everybody in",
+                    "say it with --authentication or DORMOUSE_AUTHENTICATION: users, apiKeys, jwt or oidc; none lets everybody in",
                 ));
             }
         };
-        let authentication = Authentication::read(setting, jwt)
+        let oidc = self.oidc.read()?;
+        let authentication = Authentication::read_all(setting, jwt, oidc)
             .map_err(|e| Failure::new(Exit::BadInput, "badAuthentication", e.to_string()))?;
         Ok(authentication.with_tenants(self.tenant_mode == TenantMode::Multi))
     }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { bar, keys, loginForm } from "./shell.js";
-import { isIn, onToken, plan } from "./session.js";
+import { comeBack, isIn, onToken, plan } from "./session.js";
 import { cluster } from "./cluster.js";
 import { deadLetters } from "./dead_letters.js";
 import { definitions } from "./definitions.js";
@@ -15,6 +15,7 @@ const PAGES = { "": overview, instances, incidents, "dead-letters": deadLetters,
 const REFRESH_MS = 10_000;
 const main = document.getElementById("main");
 let shown = 0;
+let said = "";
 
 function page() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -29,7 +30,7 @@ async function show(isAgain = false) {
   const { name, show } = page();
   bar(`/#/${name}`);
   try {
-    if (!(await isIn())) return main.replaceChildren(loginForm(() => show_()));
+    if (!(await isIn())) return main.replaceChildren(await loginForm(() => show_(), said));
     const content = await show();
     if (turn !== shown) return;
     main.replaceChildren(...content);
@@ -37,7 +38,7 @@ async function show(isAgain = false) {
     if (!isAgain) { scrollTo(0, 0); main.focus({ preventScroll: true }); }
   } catch (error) {
     if (turn !== shown) return;
-    if (error.status === 401) return main.replaceChildren(loginForm(() => show_()));
+    if (error.status === 401) return main.replaceChildren(await loginForm(() => show_(), said));
     const box = h("div", { class: "problem", role: "alert" }, error.message);
     if (isAgain) { main.querySelector(".problem")?.remove(); main.prepend(box); } else main.replaceChildren(box);
   }
@@ -51,5 +52,4 @@ onToken((token) => { if (!token) show(); });
 keys();
 // The address after `#` names a page, so the link's own target must not become one.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-plan();
-show();
+comeBack().then((wrong) => { said = wrong; plan(); show(); });

@@ -58,7 +58,28 @@ export async function login(username, password) {
   return true;
 }
 
-export const logout = () => keep(null);
+/** Ends the session, here and at the server, whose tokens count no more then. */
+export async function logout() {
+  const headers = { authorization: `Bearer ${token()}` };
+  // Whether the server hears it or not, this tab forgets its tokens.
+  if (token()) await fetch(`${API}/identity/logout`, { method: "POST", headers }).catch(() => null);
+  keep(null);
+}
+
+/** How people sign in here: by name and password, at an issuer, or both. */
+export const ways = () => send("GET", "/identity/ways").catch(() => ({ users: true, oidc: null }));
+
+/** Takes the tokens of whoever comes back from the issuer; says what is wrong if there are none. */
+export async function comeBack() {
+  const how = new URLSearchParams(location.search).get("signIn");
+  if (!how) return "";
+  history.replaceState(null, "", location.pathname + location.hash);
+  if (how === "noRole") return "You are signed in, and none of your groups has a role here. Ask whoever runs this server.";
+  const answer = how === "done" && (await send("POST", "/identity/oidc/token").catch(() => null));
+  if (!answer?.isAuthenticated) return "Signing in failed. Try it again.";
+  keep(answer);
+  return "";
+}
 
 /** A new token for the one that ends; null if that is not possible any more. Several ask for it at once, one does it. */
 export function renew() {

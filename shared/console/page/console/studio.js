@@ -115,7 +115,7 @@ const isMissing = () => [
 async function begin() {
   bar("/workflows/definitions");
   plan();
-  if (!(await isIn())) return main.replaceChildren(loginForm(() => location.reload()));
+  if (!(await isIn())) return main.replaceChildren(await loginForm(() => location.reload()));
   bar("/workflows/definitions");
   if (!(await about()).studio) return main.replaceChildren(...isMissing());
   main.replaceChildren(h("p", { class: "note", role: "status" }, "Studio is starting…"));

@@ -2,6 +2,7 @@
 
 mod application;
 mod audit;
+mod oidc;
 mod role;
 mod session;
 mod user;
@@ -11,6 +12,8 @@ use axum::routing::{delete, get, post, put};
 
 use crate::app::App;
 
+use oidc::{CALLBACK, SIGN_IN, SIGN_OUT};
+
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -18,6 +21,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/identity/refresh-token", post(session::refresh))
         .route("/identity/logout", post(session::sign_out))
         .route("/identity/me", get(session::me))
+        .route("/identity/ways", get(oidc::ways))
+        .route("/identity/oidc/token", post(oidc::token))
         .route("/identity/users", get(user::list).post(user::create))
         .route(
             "/identity/users/{id}",
@@ -35,4 +40,12 @@ pub(crate) fn routes() -> Router<App> {
         )
         .route("/identity/applications/{id}", delete(application::delete))
         .route("/audit", get(audit::list))
+}
+
+/// The routes by which browsers go to an outside issuer and come back, relative to the root.
+pub(crate) fn visits() -> Router<App> {
+    Router::new()
+        .route(SIGN_IN, get(oidc::begin))
+        .route(CALLBACK, get(oidc::end))
+        .route(SIGN_OUT, get(oidc::sign_out))
 }

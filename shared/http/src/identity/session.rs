@@ -65,7 +65,11 @@ pub(super) async fn sign_in(
 
 /// A successful sign-in belongs to its user. A failed one is recorded without the name that was typed, which may
 /// well be a password.
-async fn record(app: &App, client: &ClientAddress, tokens: Option<&Tokens>) -> Result<(), Refusal> {
+pub(super) async fn record(
+    app: &App,
+    client: &ClientAddress,
+    tokens: Option<&Tokens>,
+) -> Result<(), Refusal> {
     let who = tokens.map_or_else(Principal::anonymous, |tokens| tokens.principal.clone());
     let record = AuditRecord {
         who: who.name.clone(),
@@ -112,7 +116,7 @@ fn bearer(headers: &HeaderMap) -> &str {
     header.split_once(' ').map_or("", |(_, token)| token.trim())
 }
 
-fn answer(tokens: Option<Tokens>) -> Value {
+pub(super) fn answer(tokens: Option<Tokens>) -> Value {
     json!({
         "isAuthenticated": tokens.is_some(),
         "accessToken": tokens.as_ref().map(|t| &t.access),

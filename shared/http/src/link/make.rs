@@ -2,14 +2,14 @@
 
 use axum::Json as Answer;
 use axum::extract::OriginalUri;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use dormouse_runtime::{LinkForm, LinkMade, LinkRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::BASE;
-use crate::app::App;
 use crate::body::Json;
+use crate::origin;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -39,7 +39,7 @@ pub(super) async fn make(
     };
     match app.runtime().links().make(app.tenant(), request).await? {
         LinkMade::Made { secret, expires } => {
-            let base = public_url(&app, uri.authority().map(|a| a.as_str()), &headers);
+            let base = origin::address(&app, uri.authority().map(|a| a.as_str()), &headers);
             let url = format!("{base}{BASE}/{}", secret.text());
             let body = json!({ "url": url, "expiresAt": expires.to_string() });
             Ok((StatusCode::CREATED, Answer(body)))
@@ -53,15 +53,4 @@ pub(super) async fn make(
         }),
         LinkMade::NotFound => Err(Refusal::NoSuchInstance { id }),
     }
-}
-
-/// Where people reach this server: as configured, else as the one who asks for the link does.
-fn public_url(app: &App, authority: Option<&str>, headers: &HeaderMap) -> String {
-    if let Some(url) = app.public_url() {
-        return url.to_owned();
-    }
-    let host = headers.get(header::HOST).and_then(|h| h.to_str().ok());
-    let host = host.or(authority).unwrap_or("localhost");
-    let is_local = app.config().is_local;
-    format!("{}://{host}", if is_local { "http" } else { "https" })
 }

@@ -251,7 +251,12 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "GET /identity/me",
         "name!:string tenantId!:string permissions!:strings",
     ),
+    ("GET /identity/ways", "users!:flag oidc!:object?"),
     ("POST /identity/login", "isAuthenticated!:flag"),
+    (
+        "POST /identity/oidc/token",
+        "isAuthenticated!:flag accessToken!:string refreshToken!:string",
+    ),
     ("GET /package/version", "packageVersion!:string"),
     (
         "POST /tests/activities",

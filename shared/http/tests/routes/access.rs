@@ -179,6 +179,7 @@ async fn check(server: &Server, rule: &Rule, method: &str, path: &str) {
                 "/bookmarks/resume",
                 "/identity/refresh-token",
                 "/identity/logout",
+                "/identity/oidc/token",
             ];
             let is_asked = asking.contains(&rule.path);
             assert_eq!(

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::OidcSettings;
+
 /// An outside issuer of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JwtSettings {
@@ -23,6 +25,8 @@ pub struct Authentication {
     pub users: bool,
     /// The tokens of this issuer count.
     pub jwt: Option<JwtSettings>,
+    /// People sign in there.
+    pub oidc: Option<OidcSettings>,
     /// Tokens of the issuer must name their tenant in `tenant`; else everybody is of the one tenant.
     pub is_multi_tenant: bool,
 }
@@ -32,12 +36,12 @@ pub struct Authentication {
 pub enum BadAuthentication {
     /// It says nothing.
     #[error(
-        "say who is let in: `none`, or a list of `apiKeys`, `users` and `jwt` with commas between them"
+        "say who is let in: `none`, or a list of `apiKeys`, `users`, `jwt` and `oidc` with commas between them"
     )]
     Missing,
     /// It says what nobody knows.
     #[error(
-        "`{0}` is no way to authenticate: take `none`, or a list of `apiKeys`, `users` and `jwt` with commas between them"
+        "`{0}` is no way to authenticate: take `none`, or a list of `apiKeys`, `users`, `jwt` and `oidc` with commas between them"
     )]
     Unknown(String),
     /// It says `none` and something else.
@@ -48,6 +52,11 @@ pub enum BadAuthentication {
         "`jwt` needs an issuer and an audience, and https in the addresses of the issuer and of its keys (JWKS)"
     )]
     NoIssuer,
+    /// People are to sign in nobody knows where.
+    #[error(
+        "`oidc` needs the address of an issuer, with https, and the id that this server has there as a client"
+    )]
+    NoClient,
 }
 
 impl Authentication {
@@ -72,12 +81,25 @@ impl Authentication {
     ///
     /// [`BadAuthentication`]
     pub fn read(setting: &str, jwt: Option<JwtSettings>) -> Result<Self, BadAuthentication> {
+        Self::read_all(setting, jwt, None)
+    }
+
+    /// The same where people may sign in at an outside issuer: `oidc` is it, where one is configured.
+    ///
+    /// # Errors
+    ///
+    /// [`BadAuthentication`]
+    pub fn read_all(
+        setting: &str,
+        jwt: Option<JwtSettings>,
+        oidc: Option<OidcSettings>,
+    ) -> Result<Self, BadAuthentication> {
         let words = setting.split(',').map(str::trim).filter(|w| !w.is_empty());
         let words: BTreeSet<String> = words.map(str::to_lowercase).collect();
         if words.is_empty() {
             return Err(BadAuthentication::Missing);
         }
-        let known = ["none", "apikeys", "users", "jwt"];
+        let known = ["none", "apikeys", "users", "jwt", "oidc"];
         if let Some(other) = words.iter().find(|word| !known.contains(&word.as_str())) {
             return Err(BadAuthentication::Unknown(other.clone()));
         }
@@ -91,9 +113,8 @@ impl Authentication {
         let is_usable = |jwt: &JwtSettings| {
             // The issuer is asked where its keys are if nobody says it.
             let url = jwt.jwks_url.as_deref().unwrap_or(&jwt.issuer);
-            let is_local = url.starts_with("http://127.0.0.1:");
             let is_there = !jwt.issuer.is_empty() && !jwt.audience.is_empty();
-            is_there && (url.starts_with("https://") || is_local)
+            is_there && is_safe(url)
         };
         let jwt = match jwt {
             Some(settings) => Some(
@@ -103,11 +124,17 @@ impl Authentication {
             ),
             None => None,
         };
+        let is_client = |oidc: &OidcSettings| !oidc.client_id.is_empty() && is_safe(&oidc.issuer);
+        let oidc = match words.contains("oidc") {
+            true => Some(oidc.filter(is_client).ok_or(BadAuthentication::NoClient)?),
+            false => None,
+        };
         Ok(Self {
             is_open: false,
             api_keys: words.contains("apikeys"),
             users: words.contains("users"),
             jwt,
+            oidc,
             is_multi_tenant: false,
         })
     }
@@ -119,11 +146,22 @@ impl Authentication {
         self
     }
 
+    /// Whether people sign in and have sessions here.
+    #[must_use]
+    pub fn has_sessions(&self) -> bool {
+        self.users || self.oidc.is_some()
+    }
+
     /// Whether nobody is asked.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.is_open
     }
+}
+
+/// Whether nobody on the way can answer for an address.
+fn is_safe(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://127.0.0.1:")
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use futures_util::lock::Mutex;
 use serde_json::{Map, Value};
 
 use super::{Asking, JwtSettings, Kind, Principal};
-use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
 /// How old keys may be before they are fetched anew, in ms.
@@ -19,10 +18,12 @@ const FRESH_MS: i64 = 600_000;
 const STALE_MS: i64 = 24 * 3_600_000;
 /// The least time between two fetches, in ms.
 const PAUSE_MS: i64 = 30_000;
+/// The least time between two attempts to fetch the discovery document, in ms.
+const DOCUMENT_PAUSE_MS: i64 = 3_000;
 /// How long a fetch may take, in ms.
-const FETCH_MS: u64 = 5_000;
+pub(super) const FETCH_MS: u64 = 5_000;
 /// The largest document that is read, in bytes.
-const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+pub(super) const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 
 /// An outside issuer.
 #[derive(Debug)]
@@ -31,6 +32,16 @@ pub(super) struct External {
     kept: Mutex<Kept>,
     /// Held by whoever fetches the keys.
     turn: Mutex<()>,
+    /// What the issuer says of itself. Held by whoever fetches it.
+    discovered: Mutex<Discovered>,
+}
+
+/// The issuer's discovery document, as it was fetched last.
+#[derive(Debug, Default)]
+struct Discovered {
+    document: Option<Value>,
+    fetched_ms: Option<i64>,
+    tried_ms: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +63,13 @@ impl External {
             settings,
             kept: Mutex::default(),
             turn: Mutex::default(),
+            discovered: Mutex::default(),
         }
+    }
+
+    /// Who the issuer is.
+    pub(super) fn issuer(&self) -> &str {
+        &self.settings.issuer
     }
 
     /// Who shows a token of the issuer.
@@ -61,7 +78,22 @@ impl External {
         runtime: &Runtime,
         token: Unverified<'_>,
         is_multi_tenant: bool,
-    ) -> Result<Asking, RuntimeError> {
+    ) -> Asking {
+        match self.claims(runtime, token).await {
+            Ok(claims) => principal(&claims, is_multi_tenant).map_or(
+                Asking::Refused("the token names no subject, or no tenant"),
+                Asking::Known,
+            ),
+            Err(reason) => Asking::Refused(reason),
+        }
+    }
+
+    /// What a token of the issuer says, if it counts. An error says why not, for the log.
+    pub(super) async fn claims(
+        &self,
+        runtime: &Runtime,
+        token: Unverified<'_>,
+    ) -> Result<Map<String, Value>, &'static str> {
         let kid = token.header.kid.clone();
         let now = runtime.now().0;
         if self.is_due(kid.as_deref(), now).await {
@@ -69,27 +101,21 @@ impl External {
         }
         let kept = self.kept.lock().await;
         if is_older(kept.fetched_ms, STALE_MS, now) {
-            return Ok(Asking::Refused("the issuer's keys cannot be had"));
+            return Err("the issuer's keys cannot be had");
         }
         let key = kept.keys.get(kid.as_deref()).cloned();
         drop(kept);
         let Some(key) = key else {
-            return Ok(Asking::Refused("the issuer has no such key"));
+            return Err("the issuer has no such key");
         };
         let expected = Expected {
             issuer: &self.settings.issuer,
             audience: &self.settings.audience,
             now_s: now / 1_000,
         };
-        Ok(match token.verify(&key, expected) {
-            Ok(claims) => principal(&claims, is_multi_tenant).map_or(
-                Asking::Refused("the token names no subject, or no tenant"),
-                Asking::Known,
-            ),
-            Err(error) => {
-                tracing::info!(reason = %error, "a token that does not count");
-                Asking::Refused("the token does not count")
-            }
+        token.verify(&key, expected).map_err(|error| {
+            tracing::info!(reason = %error, "a token that does not count");
+            "the token does not count"
         })
     }
 
@@ -152,18 +178,39 @@ impl External {
         if let Some(url) = &self.settings.jwks_url {
             return Some(url.clone());
         }
-        let issuer = &self.settings.issuer;
-        let url = format!(
-            "{}/.well-known/openid-configuration",
-            issuer.trim_end_matches('/')
-        );
-        let found: Value = serde_json::from_slice(&document(runtime, &url).await?).ok()?;
-        let text = |name: &str| found.get(name).and_then(Value::as_str);
-        let is_its_own = text("issuer") == Some(issuer);
-        // Not by an address that anybody on the way could answer for.
-        let scheme = issuer.split("://").next()?;
-        let jwks_url = text("jwks_uri").filter(|url| url.split("://").next() == Some(scheme));
-        jwks_url.filter(|_| is_its_own).map(str::to_owned)
+        self.address(runtime, "jwks_uri").await
+    }
+
+    /// An address of the issuer's discovery document. It must have the issuer's scheme: not one that anybody on the way
+    /// could answer for.
+    pub(super) async fn address(&self, runtime: &Runtime, name: &str) -> Option<String> {
+        let found = self.discover(runtime).await?;
+        let scheme = self.settings.issuer.split("://").next()?;
+        let url = found.get(name).and_then(Value::as_str)?;
+        (url.split("://").next() == Some(scheme)).then(|| url.to_owned())
+    }
+
+    /// The issuer's discovery document, ten minutes old at most if the issuer answers. Whatever is asked, it is fetched only so
+    /// often.
+    async fn discover(&self, runtime: &Runtime) -> Option<Value> {
+        let mut discovered = self.discovered.lock().await;
+        let now = runtime.now().0;
+        let is_due = is_older(discovered.fetched_ms, FRESH_MS, now)
+            && is_older(discovered.tried_ms, DOCUMENT_PAUSE_MS, now);
+        if is_due {
+            discovered.tried_ms = Some(now);
+            let issuer = &self.settings.issuer;
+            let base = issuer.trim_end_matches('/');
+            let url = format!("{base}/.well-known/openid-configuration");
+            let found = document(runtime, &url).await;
+            let found = found.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+            let own = |found: &Value| found.get("issuer").and_then(Value::as_str) == Some(issuer);
+            if let Some(found) = found.filter(own) {
+                discovered.document = Some(found);
+                discovered.fetched_ms = Some(now);
+            }
+        }
+        discovered.document.clone()
     }
 }
 

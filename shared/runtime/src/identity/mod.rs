@@ -4,6 +4,9 @@ mod application;
 mod authentication;
 mod external;
 mod first_use;
+mod holder;
+mod oidc;
+mod oidc_claims;
 mod principal;
 mod recent;
 mod role;
@@ -24,6 +27,7 @@ use futures_util::lock::Mutex;
 pub use application::{ApplicationMade, NewApplication};
 pub use authentication::{Authentication, BadAuthentication, JwtSettings};
 pub use first_use::FirstUse;
+pub use oidc::{OidcBegun, OidcSettings, OidcSignIn};
 pub use principal::{Kind, Principal};
 pub use role::RoleOutcome;
 pub use session::{SignInError, Tokens};
@@ -34,6 +38,7 @@ use crate::port::Compute;
 use crate::runtime::Runtime;
 use crate::runtime::handle::handle;
 use external::External;
+use holder::KnownSession;
 use recent::Recent;
 use signing::Signing;
 
@@ -70,10 +75,12 @@ struct Kept {
     authentication: Authentication,
     known: Recent<KnownKey>,
     users: Recent<KnownUser>,
-    /// Whether sessions go on.
-    sessions: Recent<bool>,
+    /// Sessions, and whether they go on.
+    sessions: Recent<KnownSession>,
     signing: Signing,
     external: Option<External>,
+    /// Where people sign in, if not here.
+    oidc: Option<External>,
     /// Held by whoever checks a password: that takes a processor and 19 MB, so one does it at a time.
     password: Mutex<()>,
 }
@@ -103,6 +110,7 @@ impl Identity {
             sessions: Recent::new(BELIEVED_MS),
             signing: Signing::default(),
             external: authentication.jwt.clone().map(External::new),
+            oidc: authentication.oidc.as_ref().map(oidc::issuer),
             password: Mutex::default(),
             authentication,
         };
@@ -231,15 +239,15 @@ impl Identity {
         };
         // What is not verified chooses only by whose keys it is verified.
         if token.issuer() == Some(session::ISSUER) {
-            if !self.kept.authentication.users {
-                return Ok(Asking::Refused("local users are not let in"));
+            if !self.kept.authentication.has_sessions() {
+                return Ok(Asking::Refused("nobody signs in here"));
             }
             return self.of_session(token, session::ACCESS).await;
         }
         match &self.kept.external {
             Some(external) => {
                 let is_multi = self.kept.authentication.is_multi_tenant;
-                external.who(&self.runtime, token, is_multi).await
+                Ok(external.who(&self.runtime, token, is_multi).await)
             }
             None => Ok(Asking::Refused("tokens of other issuers are not taken")),
         }

@@ -1,4 +1,4 @@
-//! Sessions of local users: signing in with a password, tokens, and renewing them.
+//! Sessions: signing in with a password, tokens, and renewing them.
 
 use dormouse_identity::jwt::{self, Expected, Key, Unverified};
 use dormouse_identity::password;
@@ -7,7 +7,8 @@ use dormouse_store::identity::session::Session;
 use dormouse_store::item::versioned::Versioned;
 use serde_json::{Map, Value, json};
 
-use super::{Asking, Identity, Kind, KnownUser, Principal};
+use super::holder::KnownSession;
+use super::{Asking, Identity, KnownUser, Principal};
 use crate::error::RuntimeError;
 use crate::port::{ComputeError, Share, compute};
 
@@ -108,15 +109,31 @@ impl Identity {
     }
 
     async fn begin_session(&self, known: &KnownUser) -> Result<Tokens, RuntimeError> {
+        let principal = &known.principal;
+        let session = self.new_session(&principal.tenant, &principal.name, SESSION_S);
+        self.put_session(known, session).await
+    }
+
+    pub(super) fn new_session(&self, tenant: &Tenant, user: &str, life_s: i64) -> Session {
         let now = self.runtime.now();
-        let session = Versioned::new(Session {
+        Session {
             id: self.runtime.new_id(),
-            tenant: known.principal.tenant.to_string(),
-            user: known.principal.name.clone(),
+            tenant: tenant.to_string(),
+            user: user.to_owned(),
+            roles: None,
             number: 1,
             renewed_ms: now.0,
-            ends_ms: now.plus_ms(SESSION_S * 1_000).0,
-        });
+            ends_ms: now.plus_ms(life_s * 1_000).0,
+        }
+    }
+
+    /// Stores a new session, and gives its tokens.
+    pub(super) async fn put_session(
+        &self,
+        known: &KnownUser,
+        session: Session,
+    ) -> Result<Tokens, RuntimeError> {
+        let session = Versioned::new(session);
         self.runtime
             .store()
             .identities()
@@ -135,14 +152,14 @@ impl Identity {
         let Some(claims) = self.own_claims(token, &[REFRESH]).await? else {
             return Ok(None);
         };
-        let known = self.read_user(&claims.tenant, &claims.name).await?;
-        let Some(known) = known.filter(|known| known.stamp == claims.stamp) else {
-            return Ok(None);
-        };
         let id = claims.session.as_deref().unwrap_or_default();
         // Somebody else may renew at the same moment; then what they made is looked at.
         for _ in 0..2 {
             let Some(mut session) = self.session(id).await? else {
+                return Ok(None);
+            };
+            let known = self.holder(&session.value).await?;
+            let Some(known) = known.filter(|known| known.stamp == claims.stamp) else {
                 return Ok(None);
             };
             let now = self.runtime.now().0;
@@ -203,23 +220,16 @@ impl Identity {
     }
 
     /// A session that is not over.
-    async fn session(&self, id: &str) -> Result<Option<Versioned<Session>>, RuntimeError> {
+    pub(super) async fn session(
+        &self,
+        id: &str,
+    ) -> Result<Option<Versioned<Session>>, RuntimeError> {
         if id.is_empty() {
             return Ok(None);
         }
         let found = self.runtime.store().identities().session(id).await?;
         let now = self.runtime.now().0;
         Ok(found.filter(|session| session.value.ends_ms > now))
-    }
-
-    /// Whether a session goes on, as far as it is known.
-    async fn goes_on(&self, id: &str) -> Result<bool, RuntimeError> {
-        let now = self.runtime.now().0;
-        if let Some(goes_on) = self.kept.sessions.get(id, now) {
-            return Ok(goes_on);
-        }
-        let goes_on = self.session(id).await?.is_some();
-        Ok(self.kept.sessions.put(id.to_owned(), goes_on, now))
     }
 
     /// Who shows one of our own tokens.
@@ -231,10 +241,14 @@ impl Identity {
         let Some(claims) = self.claims(token, &[usage]).await? else {
             return Ok(Asking::Refused("the token does not count"));
         };
-        if let Some(id) = &claims.session
-            && !self.goes_on(id).await?
-        {
-            return Ok(Asking::Refused("the token's session is ended"));
+        if let Some(id) = &claims.session {
+            match self.known_session(id).await? {
+                KnownSession::Ended => {
+                    return Ok(Asking::Refused("the token's session is ended"));
+                }
+                KnownSession::OfIssuer(holder) => return Ok(Asking::Known(holder.principal)),
+                KnownSession::OfUser => {}
+            }
         }
         let now = self.runtime.now().0;
         let key = format!("{}/{}", claims.tenant, claims.name);
@@ -258,7 +272,7 @@ impl Identity {
         usages: &[&str],
     ) -> Result<Option<Claims>, RuntimeError> {
         match Unverified::read(token) {
-            Ok(token) if self.authentication().users => self.claims(token, usages).await,
+            Ok(token) if self.authentication().has_sessions() => self.claims(token, usages).await,
             Ok(_) | Err(_) => Ok(None),
         }
     }
@@ -282,31 +296,6 @@ impl Identity {
             return Ok(None);
         };
         Ok(read(&claims, usages))
-    }
-
-    async fn read_user(
-        &self,
-        tenant: &Tenant,
-        name: &str,
-    ) -> Result<Option<KnownUser>, RuntimeError> {
-        let Some(user) = self.runtime.store().identities().user(tenant, name).await? else {
-            return Ok(None);
-        };
-        let user = user.value;
-        let permissions = self
-            .runtime
-            .accounts()
-            .permissions_of(tenant, &user.roles)
-            .await?;
-        Ok(Some(KnownUser {
-            stamp: user.stamp,
-            principal: Principal {
-                tenant: tenant.clone(),
-                kind: Kind::User,
-                name: user.name,
-                permissions,
-            },
-        }))
     }
 
     async fn tokens(&self, known: &KnownUser, session: &Session) -> Result<Tokens, RuntimeError> {

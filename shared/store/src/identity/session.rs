@@ -1,5 +1,5 @@
-//! Sessions of local users: which refresh token counts, and until when. A session that was ended is not there any more, and
-//! so none of its tokens counts.
+//! Sessions of people: which refresh token counts, and until when. A session that was ended is not there any more, and so
+//! none of its tokens counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,10 @@ pub struct Session {
     /// The user's name.
     #[serde(rename = "u")]
     pub user: String,
+    /// The ids of the roles of somebody who signed in at an outside issuer: nothing else is kept of them. `None`: the user is
+    /// a local one.
+    #[serde(rename = "r", skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<String>>,
     /// The number of the refresh token that counts; each renewal makes the next one.
     #[serde(rename = "n")]
     pub number: u64,
