@@ -45,6 +45,8 @@ mod metrics;
 mod oidc;
 #[path = "routes/pauses.rs"]
 mod pauses;
+#[path = "routes/provider.rs"]
+mod provider;
 #[path = "routes/rules.rs"]
 mod rules;
 #[path = "routes/server.rs"]
