@@ -16,10 +16,10 @@ use crate::screen::Screen;
 /// What a workflow or an activity receives.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Values by name as a JSON object; `@FILE` reads it from a file, `-` from the standard input
+    /// Inputs as a JSON object; `@FILE` reads it from a file, `-` from standard input
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
-    /// One value; JSON if it reads as JSON, else text. Can be given again and again
+    /// One input. The value is parsed as JSON if possible, otherwise it is text. Repeatable
     #[arg(short = 'i', long = "set", value_name = "NAME=VALUE")]
     set: Vec<String>,
 }

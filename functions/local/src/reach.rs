@@ -6,10 +6,10 @@ use dormouse_egress::{Network, Reach};
 /// How far they may reach.
 #[derive(Debug, Args)]
 pub(crate) struct ReachArgs {
-    /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
+    /// Let workflows send HTTP requests to any address, including private networks and this machine [default: public addresses only]
     #[arg(long)]
     allow_private_egress: bool,
-    /// Let them reach this network besides, as in 10.1.0.0/16; may be given again for more
+    /// Let workflows send HTTP requests to this network as well, such as 10.1.0.0/16. Repeatable
     #[arg(
         long,
         value_name = "NETWORK",

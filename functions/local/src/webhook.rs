@@ -8,10 +8,10 @@ use crate::failure::Failure;
 /// Where events go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WebhookArgs {
-    /// Where task requests go, as signed webhooks; besides the bus of a deployment, if there is one
+    /// Send task requests to this URL as signed webhooks, in addition to the event bus of a deployment
     #[arg(long, value_name = "URL", env = "DORMOUSE_WEBHOOK_URL")]
     webhook_url: Option<String>,
-    /// What webhooks are signed with: `whsec_` and 24 to 64 bytes in base64
+    /// Secret that signs webhooks: `whsec_` followed by 24 to 64 bytes in base64
     #[arg(
         long,
         value_name = "SECRET",
@@ -19,7 +19,7 @@ pub(crate) struct WebhookArgs {
         hide_env_values = true
     )]
     webhook_secret: Option<String>,
-    /// Send webhooks too when instances start, suspend and end. Costs a second write for each
+    /// Also send webhooks when instances start, suspend and end. Each costs one more write
     #[arg(
         long,
         env = "DORMOUSE_WEBHOOK_LIFECYCLE",

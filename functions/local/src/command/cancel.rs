@@ -12,7 +12,7 @@ use crate::screen::Screen;
 /// What to cancel.
 #[derive(Debug, Args)]
 pub(crate) struct CancelArgs {
-    /// The instances' ids
+    /// Ids of the instances
     #[arg(required = true)]
     instances: Vec<String>,
 }

@@ -27,7 +27,7 @@ use crate::text_table::TextTable;
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     place: PlaceArgs,
-    /// Mend what is wrong, as far as that is possible
+    /// Repair the inconsistencies that can be repaired
     #[arg(long)]
     fix: bool,
 }

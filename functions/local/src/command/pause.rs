@@ -14,7 +14,7 @@ const RUNTIME: &str = "/admin/workflow-runtime";
 /// What a pause is for.
 #[derive(Debug, Args)]
 pub(crate) struct PauseArgs {
-    /// What others read who wonder why nothing goes on
+    /// Reason for the pause. It is shown to users and operators
     #[arg(long)]
     reason: Option<String>,
 }

@@ -13,9 +13,9 @@ use crate::screen::Screen;
 /// What to resume.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The instance's id
+    /// Id of the instance
     instance: String,
-    /// The bookmark's id; not needed where the instance waits at exactly one
+    /// Id of the bookmark. Optional if the instance has exactly one
     bookmark: Option<String>,
     #[command(flatten)]
     input: InputArgs,

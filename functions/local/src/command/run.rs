@@ -33,24 +33,24 @@ use narrator::Narrator;
 /// What to run.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The definition to run, and after it the ones that it needs
+    /// Definition to run, followed by the definitions that it uses
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
-    /// The correlation id
+    /// Correlation id of the instance
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
     /// Start at this trigger activity, as if it had fired
     #[arg(long, value_name = "ACTIVITY")]
     trigger: Option<String>,
-    /// Keep everything in this folder, as a server does; without it, in one that is removed afterwards
+    /// Data folder [default: a temporary folder that is removed afterwards]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Stop when it waits, even if it only waits for a time
+    /// Stop when the instance waits, even if it waits only for a timer
     #[arg(long)]
     no_wait: bool,
-    /// Refuse what would only be a warning: undeclared inputs, notes about the definition
+    /// Treat warnings as errors: undeclared inputs and validation messages
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

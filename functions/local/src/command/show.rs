@@ -19,9 +19,9 @@ const PAGE: usize = 1_000;
 /// What to show.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The instance's id
+    /// Id of the instance
     instance: String,
-    /// At most so many lines of the journal, the last ones
+    /// Maximum number of journal lines. The last ones are shown
     #[arg(long, default_value_t = 200)]
     lines: usize,
 }

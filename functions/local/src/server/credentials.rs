@@ -17,20 +17,20 @@ const OWN: &str = "users,apiKeys";
 /// Who is let in, as the command line says it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuthenticationArgs {
-    /// Who is let in: `none` for everybody who reaches it, or a list of users, apiKeys and jwt. At this machine's own
-    /// address it is `users,apiKeys` unless it is said; elsewhere it must be said
+    /// Accepted credentials: `none` for no access control, or a comma-separated list of users, apiKeys and jwt. Required unless
+    /// the server listens on the loopback address, where the default is `users,apiKeys`
     #[arg(long, value_name = "WAYS", env = "DORMOUSE_AUTHENTICATION")]
     authentication: Option<String>,
-    /// For jwt: the issuer of tokens
+    /// For jwt: accepted issuer (`iss`)
     #[arg(long, value_name = "ISSUER", env = "DORMOUSE_JWT_ISSUER")]
     jwt_issuer: Option<String>,
-    /// For jwt: what tokens for this server say in `aud`
+    /// For jwt: accepted audience (`aud`)
     #[arg(long, value_name = "AUDIENCE", env = "DORMOUSE_JWT_AUDIENCE")]
     jwt_audience: Option<String>,
-    /// For jwt: where the issuer's keys are; without it, where its discovery document says
+    /// For jwt: address of the issuer's JSON Web Key Set [default: as in its discovery document]
     #[arg(long, value_name = "URL", env = "DORMOUSE_JWT_JWKS_URL")]
     jwt_jwks_url: Option<String>,
-    /// For jwt: whether tokens name their tenant in `tenant`
+    /// For jwt: source of the tenant
     #[arg(
         long,
         value_enum,
@@ -44,9 +44,9 @@ pub(crate) struct AuthenticationArgs {
 /// Whose workflows a token of the issuer is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum TenantMode {
-    /// Everybody works on the same.
+    /// All callers share one tenant
     Single,
-    /// The token says it.
+    /// The `tenant` claim of the token names it
     Multi,
 }
 

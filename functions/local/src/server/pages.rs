@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Where Elsa Studio is.
 #[derive(Debug, Args)]
 pub(crate) struct StudioArgs {
-    /// The folder that `dormouse studio install` has put Elsa Studio in; without it the console has our own pages only
+    /// Folder of Elsa Studio, as created by `dormouse studio install`. Without it, the console has only its built-in pages
     #[arg(
         long,
         value_name = "FOLDER",

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Where the certificate is.
 #[derive(Debug, Args)]
 pub(crate) struct TlsArgs {
-    /// Serve HTTPS with this certificate, a PEM file with its chain. Read again when it changes
+    /// Serve HTTPS with this certificate: a PEM file with its chain. The server reloads it when the file changes
     #[arg(
         long,
         value_name = "FILE",

@@ -1,0 +1,34 @@
+//! The guide in `shared/guide`: its tutorials are executed from their own text, and its reference pages are generated from
+//! the real binary.
+//!
+//! `DORMOUSE_BLESS=1 cargo test -p dormouse --test guide` writes the reference pages.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "a test may fail"
+)]
+
+#[path = "guide/page.rs"]
+mod page;
+#[allow(dead_code, reason = "the tier of the command line uses more of it")]
+#[path = "cli/process.rs"]
+mod process;
+#[path = "guide/reference.rs"]
+mod reference;
+#[path = "guide/tutorial.rs"]
+mod tutorial;
+
+use std::path::{Path, PathBuf};
+
+/// Folder of the repository.
+fn repository() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    folder.canonicalize().unwrap()
+}
+
+/// Folder of the guide's pages.
+fn pages() -> PathBuf {
+    repository().join("shared/guide/src")
+}
