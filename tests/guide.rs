@@ -32,3 +32,14 @@ fn repository() -> PathBuf {
 fn pages() -> PathBuf {
     repository().join("shared/guide/src")
 }
+
+#[test]
+fn every_alarm_has_a_runbook() {
+    let page = std::fs::read_to_string(pages().join("operations/runbooks.md")).unwrap();
+    let mut headings: Vec<&str> = page.lines().filter_map(|l| l.strip_prefix("## ")).collect();
+    headings.sort_unstable();
+    let template = dormouse_tests::template::Template::read();
+    let alarms = template.of_type("AWS::CloudWatch::Alarm");
+    let alarms: Vec<&str> = alarms.into_keys().collect();
+    assert_eq!(headings, alarms);
+}
