@@ -43,9 +43,7 @@ pub(crate) fn matches(output: &[&str], shown: &[&str]) -> bool {
     match (output, shown) {
         ([], []) => true,
         (_, ["…", rest @ ..]) => (0..=output.len()).any(|n| matches(&output[n..], rest)),
-        ([line, more @ ..], [first, rest @ ..]) => {
-            line_matches(line, first) && matches(more, rest)
-        }
+        ([line, more @ ..], [first, rest @ ..]) => line_matches(line, first) && matches(more, rest),
         ([], [_, ..]) | ([_, ..], []) => false,
     }
 }

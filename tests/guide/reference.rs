@@ -1,8 +1,11 @@
 //! Reference pages, generated from the binary, the engine's activity types, the metrics, the limits in the code and
 //! template.yaml.
 
+#[path = "reference/command_line.rs"]
 mod command_line;
+#[path = "reference/limits.rs"]
 mod limits;
+#[path = "reference/lists.rs"]
 mod lists;
 
 use crate::pages;

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for. What each command does is in the file of its name.
+//! The command line. Each command is in the file of its name.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -111,7 +111,7 @@ enum Command {
     Export(Remote<export::ExportArgs>),
 }
 
-/// What to do with tasks.
+/// Commands for tasks.
 #[derive(Debug, Subcommand)]
 enum TaskCommand {
     /// Complete a task with its result

@@ -1,17 +1,17 @@
-//! What the process's exit code means. Stable, for scripts decide by it.
+//! Exit codes of the process. They are stable, because scripts depend on them.
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// As asked.
+    /// Success.
     Ok = 0,
-    /// The workflow failed or was cancelled, or the server failed.
+    /// The workflow faulted or was cancelled, or the server failed.
     Failed = 1,
     /// The input is wrong: an option, a file, a definition, a value.
     BadInput = 2,
     /// No server answers.
     Unreachable = 3,
-    /// Not now: resumed already, in progress, refused while another runs, a port or folder in use.
+    /// A conflict: already resumed, in progress, another instance is running, a port or folder is in use.
     Conflict = 4,
     /// There is no such definition, instance or task.
     NotFound = 5,
@@ -31,7 +31,7 @@ Exit codes:
   6  storage error: the data folder or the table is damaged, full or missing";
 
 impl Exit {
-    /// What an HTTP status of the server means for the exit code.
+    /// Exit code for an HTTP status of the server.
     pub(crate) fn of_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Ok,

@@ -1,9 +1,9 @@
-//! How long ended instances are kept, as the command line says it.
+//! Retention of ended instances: options of the command line.
 
 use clap::Args;
 use dormouse_runtime::Retention;
 
-/// How long ended instances are kept.
+/// Retention of ended instances.
 #[derive(Debug, Args)]
 pub(crate) struct RetentionArgs {
     /// Remove finished instances after this number of days. 0 keeps them forever

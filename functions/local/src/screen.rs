@@ -1,4 +1,4 @@
-//! What a command says on the standard output: lines and tables for people, or one JSON value for programs.
+//! Output of a command: lines and tables for people, or one JSON value for programs.
 
 use std::io::{IsTerminal, Write};
 
@@ -30,7 +30,7 @@ impl Screen {
         }
     }
 
-    /// Whether the output is for a program.
+    /// True if the output is for a program.
     pub(crate) fn is_json(&self) -> bool {
         self.is_json
     }

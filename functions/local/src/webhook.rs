@@ -1,11 +1,11 @@
-//! Where task requests and lifecycle events go, as the command line says it.
+//! Receiver of task requests and lifecycle events: options of the command line.
 
 use dormouse_webhook::{BadWebhook, Webhook};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Where events go.
+/// Receiver of events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WebhookArgs {
     /// Send task requests to this URL as signed webhooks, in addition to the event bus of a deployment

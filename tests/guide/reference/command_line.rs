@@ -24,8 +24,13 @@ fn listed(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = lines.take_while(|line| !line.is_empty());
     let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-    let names = lines.filter(is_name).filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+    let names = lines
+        .filter(is_name)
+        .filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// All commands with their help texts, in the order of the help.
@@ -101,7 +106,9 @@ fn options(help: &str) -> Vec<Option> {
     }
     let read = |text: String| {
         let variable = note(&text, "env")?;
-        let flag = text.split_whitespace().find(|word| word.starts_with("--"))?;
+        let flag = text
+            .split_whitespace()
+            .find(|word| word.starts_with("--"))?;
         let after = text.split_once('>').map_or(&*text, |(_, after)| after);
         let after = after.strip_prefix(flag).unwrap_or(after);
         let text = after.split(" [").next().unwrap_or_default();
@@ -127,7 +134,12 @@ pub(super) fn configuration() -> String {
     let serve = options(&help(&["serve".to_owned()]));
     assert!(serve.len() >= 20, "{} options have a variable", serve.len());
     for option in serve {
-        let Option { variable, flag, default, text } = option;
+        let Option {
+            variable,
+            flag,
+            default,
+            text,
+        } = option;
         let default = match default.as_str() {
             "" => String::new(),
             default => format!("`{default}`"),
@@ -141,7 +153,12 @@ pub(super) fn configuration() -> String {
          ## Environment variables of the command line\n\n| Variable | Option | Meaning |\n|---|---|---|\n",
     );
     for option in options(&help(&["list".to_owned()])) {
-        let Option { variable, flag, text, .. } = option;
+        let Option {
+            variable,
+            flag,
+            text,
+            ..
+        } = option;
         let _infallible = writeln!(page, "| `{variable}` | `{flag}` | {} |", cell(&text));
     }
     page.push_str(

@@ -35,23 +35,87 @@ pub(super) fn page() -> String {
     let engine = step::Limits::default();
     let http = HttpConfig::default();
     let rows: Vec<(&str, String, &str)> = vec![
-        ("size of a definition", size(DEFINITION_BYTES_MAX), "rejected when it is saved"),
-        ("activities of a definition, with the workflows that it uses", number(NODES_MAX as u64), "an error of the definition"),
-        ("nesting of activities", number(DEPTH_MAX as u64), "an error of the definition"),
-        ("activities of an instance without a wait", number(engine.burst_activities_max), "an incident: an endless loop"),
-        ("activities between two commits of a burst", number(engine.step_activities_max), "the burst commits and continues"),
-        ("activities of an instance that run or wait at once", number(engine.contexts_max as u64), "an incident"),
-        ("children of one `BulkDispatchWorkflows`", number(CHILDREN_MAX as u64), "an incident"),
-        ("work of one script, in steps of about 10,000 operations", number(script.steps_max), "an incident"),
-        ("heap of one script", size(script.memory_bytes_max), "an incident"),
-        ("stack of one script", size(script.stack_bytes_max), "an incident"),
-        ("output of one script, as JSON", size(script.output_bytes_max), "an incident"),
-        ("text of one script", size(script.script_bytes_max), "an incident"),
-        ("text of one Liquid template", size(script.template_bytes_max), "an incident"),
-        ("time of one script", format!("{} s", script.time_ms_max / 1_000), "an incident"),
+        (
+            "size of a definition",
+            size(DEFINITION_BYTES_MAX),
+            "rejected when it is saved",
+        ),
+        (
+            "activities of a definition, with the workflows that it uses",
+            number(NODES_MAX as u64),
+            "an error of the definition",
+        ),
+        (
+            "nesting of activities",
+            number(DEPTH_MAX as u64),
+            "an error of the definition",
+        ),
+        (
+            "activities of an instance without a wait",
+            number(engine.burst_activities_max),
+            "an incident: an endless loop",
+        ),
+        (
+            "activities between two commits of a burst",
+            number(engine.step_activities_max),
+            "the burst commits and continues",
+        ),
+        (
+            "activities of an instance that run or wait at once",
+            number(engine.contexts_max as u64),
+            "an incident",
+        ),
+        (
+            "children of one `BulkDispatchWorkflows`",
+            number(CHILDREN_MAX as u64),
+            "an incident",
+        ),
+        (
+            "work of one script, in steps of about 10,000 operations",
+            number(script.steps_max),
+            "an incident",
+        ),
+        (
+            "heap of one script",
+            size(script.memory_bytes_max),
+            "an incident",
+        ),
+        (
+            "stack of one script",
+            size(script.stack_bytes_max),
+            "an incident",
+        ),
+        (
+            "output of one script, as JSON",
+            size(script.output_bytes_max),
+            "an incident",
+        ),
+        (
+            "text of one script",
+            size(script.script_bytes_max),
+            "an incident",
+        ),
+        (
+            "text of one Liquid template",
+            size(script.template_bytes_max),
+            "an incident",
+        ),
+        (
+            "time of one script",
+            format!("{} s", script.time_ms_max / 1_000),
+            "an incident",
+        ),
         ("body of an API request", size(http.body_bytes_max), "413"),
-        ("memory for the bodies of all requests of a node", size(http.memory_bytes_max), "503"),
-        ("items on a page of a list, and of one bulk request", number(http.page_items_max as u64), "a shorter page; 400"),
+        (
+            "memory for the bodies of all requests of a node",
+            size(http.memory_bytes_max),
+            "503",
+        ),
+        (
+            "items on a page of a list, and of one bulk request",
+            number(http.page_items_max as u64),
+            "a shorter page; 400",
+        ),
     ];
     let mut page = String::from(
         "# Limits\n\nThis page is generated from the constants of the code.\n\n| Limit | Value | Beyond it |\n|---|---|---|\n",

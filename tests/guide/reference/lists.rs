@@ -23,21 +23,39 @@ fn list(names: &[impl AsRef<str>]) -> String {
 }
 
 fn input(page: &mut String, input: &InputDescriptor) {
-    let InputDescriptor { name, type_name, default, description, options, .. } = input;
+    let InputDescriptor {
+        name,
+        type_name,
+        default,
+        description,
+        options,
+        ..
+    } = input;
     let default = match default {
         Value::Null => String::new(),
         value => format!("`{}`", cell(&value.to_string())),
     };
     let mut text = cell(description);
     if !options.is_empty() {
-        text = format!("{text} One of {}.", list(options)).trim_start().to_owned();
+        text = format!("{text} One of {}.", list(options))
+            .trim_start()
+            .to_owned();
     }
     let type_name = cell(type_name);
     let _infallible = writeln!(page, "| `{name}` | `{type_name}` | {default} | {text} |");
 }
 
 fn activity(page: &mut String, descriptor: &Descriptor) {
-    let Descriptor { type_name, description, inputs, plain, outputs, ports, outcomes, .. } = descriptor;
+    let Descriptor {
+        type_name,
+        description,
+        inputs,
+        plain,
+        outputs,
+        ports,
+        outcomes,
+        ..
+    } = descriptor;
     let how = kind(descriptor);
     let _infallible = write!(page, "\n### {type_name}\n\n{description}\n\nKind: {how}.\n");
     if !ports.is_empty() {
@@ -72,7 +90,11 @@ pub(super) fn activities() -> String {
          has the outcome `Done` in a flowchart. Names of inputs are as in the JSON of a definition.\n",
     );
     for category in categories {
-        let name = if category.is_empty() { "Other" } else { category };
+        let name = if category.is_empty() {
+            "Other"
+        } else {
+            category
+        };
         let _infallible = write!(page, "\n## {name}\n");
         let of = types.iter().filter(|t| t.category == category);
         of.for_each(|descriptor| activity(&mut page, descriptor));

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What to cancel.
+/// Instances to cancel.
 #[derive(Debug, Args)]
 pub(crate) struct CancelArgs {
     /// Ids of the instances

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::input::{self, InputArgs};
 use crate::screen::Screen;
 
-/// What to price.
+/// Definition to price, and its load.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
     /// Definition to price, followed by the definitions that it uses

@@ -22,7 +22,7 @@ use crate::screen::Screen;
 use crate::server::{Place, Storage};
 use crate::text_table::TextTable;
 
-/// What to examine. Over a data folder no server may be running; a DynamoDB table may be in use.
+/// Place to examine. Over a data folder no server may be running; a DynamoDB table may be in use.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]

@@ -60,7 +60,7 @@ pub(crate) async fn event(
     }
     if delivered.get("isKept").is_some_and(|v| v == true) {
         screen.line(format!(
-            "Nobody waits for it yet; it is kept for {} s.",
+            "No instance waits for it yet; it is queued for {} s.",
             args.keep
         ));
     }

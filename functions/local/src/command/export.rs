@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What to export, and where to.
+/// Definition to export, and its destination.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// Id of the definition

@@ -11,7 +11,7 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// What to list.
+/// Kind of items to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Runs of definitions, newest first
@@ -20,7 +20,7 @@ enum What {
     Definitions,
 }
 
-/// What to list, and which of it.
+/// Items to list, and their filter.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Items to list

@@ -11,7 +11,7 @@ use crate::screen::Screen;
 
 const RUNTIME: &str = "/admin/workflow-runtime";
 
-/// What a pause is for.
+/// Reason for a pause.
 #[derive(Debug, Args)]
 pub(crate) struct PauseArgs {
     /// Reason for the pause. It is shown to users and operators

@@ -1,4 +1,4 @@
-//! The options that say where everything is kept.
+//! Options of the data folder or the table.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::key::DATA;
 use crate::server::Place;
 
-/// Where everything is kept.
+/// Data folder or table.
 #[derive(Debug, Args)]
 pub(super) struct PlaceArgs {
     /// Data folder. It is created if it does not exist
@@ -81,7 +81,7 @@ impl PlaceArgs {
         &self.data
     }
 
-    /// Whether this machine alone has it.
+    /// True if no other machine can use it.
     pub(super) fn is_own(&self) -> bool {
         self.table == Kind::Embedded
     }

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::screen::Screen;
 
-/// What to publish.
+/// Definitions to publish.
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
     /// Definition files, or folders of them

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::screen::Screen;
 
-/// What to resume.
+/// Bookmark to resume.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
     /// Id of the instance

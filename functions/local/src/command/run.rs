@@ -30,7 +30,7 @@ use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
 use crate::wait;
 use narrator::Narrator;
 
-/// What to run.
+/// Definition to run.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Definition to run, followed by the definitions that it uses
@@ -250,7 +250,7 @@ async fn load(node: &Runtime, id: &InstanceId) -> Result<InstanceDetail, Failure
         .ok_or_else(|| Failure::new(Exit::NotFound, "noSuchInstance", "the instance is gone"))
 }
 
-/// Whether the instance, or one that it started, waits for a time or an answer.
+/// True if the instance, or one that it started, waits for a timer or an answer.
 async fn goes_on(node: &Runtime, root: &InstanceDetail) -> Result<bool, Failure> {
     let waits = |detail: &InstanceDetail| {
         detail.instance.bookmarks.iter().any(|b| match b.wait {

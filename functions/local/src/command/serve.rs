@@ -30,7 +30,7 @@ use crate::server::{
 };
 use crate::webhook::WebhookArgs;
 
-/// How long a drain waits for requests that were accepted before, in seconds.
+/// Time that a drain waits for accepted requests, in seconds.
 const REQUESTS_S: u64 = 30;
 
 /// Rule by which flowcharts go on.
@@ -42,7 +42,7 @@ enum Flowcharts {
     Token,
 }
 
-/// How to serve.
+/// Options of the server.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
@@ -138,7 +138,7 @@ pub(crate) struct ServeArgs {
     traces: TracesArgs,
 }
 
-/// How long scripts go on after the server was asked to stop.
+/// Time that scripts may continue after the server was asked to stop.
 const SCRIPTS_END: Duration = Duration::from_secs(1);
 
 /// Serves until it is asked to stop.
@@ -286,7 +286,7 @@ async fn allow_event_links(
     Ok(())
 }
 
-/// What is said of who is let in.
+/// Access control, as the first lines of the server describe it.
 struct Hello {
     first: Option<FirstUse>,
     is_open: bool,
@@ -328,7 +328,7 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
         _ => format!(" --url {first}"),
     };
     screen.line(format!(
-        "Dormouse listens at {} and keeps everything in {}{place}",
+        "Dormouse listens on {} and stores its data in {}{place}",
         urls.join(", "),
         if kind == "table" {
             "the DynamoDB table "
@@ -351,10 +351,10 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
         screen.line("  the first API key:  dormouse key, with the same options for the table");
     }
     if hello.is_open && !listeners.are_local() {
-        screen.line("  careful: whoever reaches this address may do everything");
+        screen.line("  warning: access control is off; every client that reaches this address has all permissions");
     }
     if !listeners.are_local() && !hello.is_encrypted {
-        screen.line("  careful: others reach this address, and what they send is not encrypted; give it a certificate with --tls-cert, or put TLS before it");
+        screen.line("  warning: other machines can reach this address without encryption; use --tls-cert, or a proxy with TLS");
     }
 }
 

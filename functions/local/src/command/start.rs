@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::input::{self, InputArgs};
 use crate::screen::Screen;
 
-/// What to start.
+/// Instance to start.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
     /// Id of the definition

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::server::StudioArgs;
 
-/// What to do about Studio.
+/// Commands for Elsa Studio.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudioCommand {
     /// Install Elsa Studio with npm: a download of about 50 MB, 93 MB on disk

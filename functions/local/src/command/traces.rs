@@ -1,9 +1,9 @@
-//! The options that say where spans go.
+//! Options of the trace collector.
 
 use clap::Args;
 use dormouse_telemetry::Collector;
 
-/// Where spans go.
+/// Destination of spans.
 #[derive(Debug, Args)]
 pub(super) struct TracesArgs {
     /// Send a span for each burst to this OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318

@@ -19,7 +19,7 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// What to validate.
+/// Definitions to validate.
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
     /// Definition files, or folders of them. A workflow that is used as an activity must be among them

@@ -13,7 +13,7 @@ use super::limits::ConnectionLimits;
 /// Extra connections: they are for whoever asks whether the server lives, and for telling the others to come again.
 const EXTRA_MAX: usize = 64;
 
-/// How many requests of a connection are being worked on.
+/// Number of requests of a connection in progress.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Phase(Arc<AtomicUsize>);
 

@@ -1,4 +1,4 @@
-//! Who is let in, and the first credentials: there are no default ones. The first start makes an administrator with
+//! Access control and the first credentials: there are no default ones. The first start makes an administrator with
 //! a password that is shown once, and a key for the command line beside the server, kept in the data folder.
 
 use std::io::Write;
@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key;
 
-/// Who is let in at this machine's own address, where nothing else is said.
+/// Default of `--authentication` on the loopback address.
 const OWN: &str = "users,apiKeys";
 
-/// Who is let in, as the command line says it.
+/// Accepted credentials: options of the command line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuthenticationArgs {
     /// Accepted credentials: `none` for no access control, or a comma-separated list of users, apiKeys and jwt. Required unless
@@ -41,7 +41,7 @@ pub(crate) struct AuthenticationArgs {
     tenant_mode: TenantMode,
 }
 
-/// Whose workflows a token of the issuer is about.
+/// Source of the tenant of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum TenantMode {
     /// All callers share one tenant
@@ -67,9 +67,10 @@ impl AuthenticationArgs {
             (Some(setting), _) => setting,
             (None, true) => OWN,
             (None, false) => {
-                let message = "others reach this address, and nobody has said who is let in";
+                let message =
+                    "other machines can reach this address, and no access control is configured";
                 return Err(Failure::new(Exit::BadInput, "noAuthentication", message).help(
-                    "say it with --authentication or DORMOUSE_AUTHENTICATION: users,apiKeys or jwt; none lets everybody in",
+                    "set --authentication or DORMOUSE_AUTHENTICATION to users,apiKeys or jwt, or to none for no access control",
                 ));
             }
         };

@@ -13,7 +13,7 @@ use super::storage::Storage;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How long a lease is on one machine, in ms. A restart makes an end of all of them.
+/// Duration of a lease on one machine, in ms. A restart ends all of them.
 const LEASE_MS: i64 = 5_000;
 
 /// Opens the table of a data folder; both are created where they are missing.

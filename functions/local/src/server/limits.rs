@@ -1,4 +1,4 @@
-//! How many connections the server holds, and how many files the operating system lets it open.
+//! Limits of connections and of open files.
 
 use clap::Args;
 
@@ -12,7 +12,7 @@ const OTHER_FILES: u64 = 256;
 #[cfg(unix)]
 const FILES_MAX: u64 = 65_536;
 
-/// How many connections to hold.
+/// Limits of connections: options of the command line.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectionArgs {
     /// Maximum number of open connections [default: 2048, or the limit of open files if it is lower]. Beyond it, the server closes

@@ -1,4 +1,4 @@
-//! Who may read the data folder: it holds signing keys and everything that workflows know, so the user of the server alone.
+//! Permissions of the data folder. It contains signing keys and all data of workflows, so only the user of the server may read it.
 
 use std::path::Path;
 

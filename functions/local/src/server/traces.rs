@@ -9,7 +9,7 @@ use dormouse_telemetry::{Collector, Spans};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How often they are sent.
+/// Interval between two sends.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Begins to send spans to a collector; answers who is to watch for them, beside whoever watches already.

@@ -8,7 +8,7 @@ use super::resumes::all_at_once;
 use crate::command::text;
 use crate::failure::Failure;
 
-/// How many resumes follow each other.
+/// Number of consecutive resumes.
 const RESUMES: usize = 40;
 
 pub(super) async fn check(cluster: &Cluster, lease_ms: u64) -> Result<Verdict, Failure> {

@@ -1,4 +1,4 @@
-//! `dormouse verify`: what a cluster promises, checked against one that runs, whatever it runs on.
+//! `dormouse verify`: checks the guarantees of a cluster against a running one.
 
 mod caches;
 mod check;
@@ -23,7 +23,7 @@ use crate::text_table::TextTable;
 use check::{Checked, Verdict};
 use cluster::Cluster;
 
-/// What to verify.
+/// Cluster to verify.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// Addresses of the nodes, or one address of a load balancer
