@@ -117,7 +117,7 @@ pub(crate) fn one_line(text: &str) -> String {
     out
 }
 
-/// Writes a line. Whoever has stopped reading (`dormouse list | head -1`) wants no more and no error.
+/// Writes a line. A reader that has stopped reading (`dormouse list | head -1`) wants no more and no error.
 fn write(line: &str) {
     let mut out = std::io::stdout().lock();
     let _nobody_reads = writeln!(out, "{line}").and_then(|()| out.flush());

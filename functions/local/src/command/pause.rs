@@ -19,7 +19,7 @@ pub(crate) struct PauseArgs {
     reason: Option<String>,
 }
 
-/// Begins a pause: nothing is started or woken until it is ended, and nothing is lost.
+/// Begins a pause: no instance starts or resumes until it is ended, and nothing is lost.
 pub(crate) async fn pause(
     args: &PauseArgs,
     client: &Client,
@@ -35,7 +35,7 @@ pub(crate) async fn pause(
     Ok(Exit::Ok)
 }
 
-/// Ends the pause; what waits for its end goes on by itself.
+/// Ends the pause. Pending work continues by itself.
 pub(crate) async fn unpause(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
     let answer = client
         .post(&format!("{RUNTIME}/resume"), &json!({}))

@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
     reach: ReachArgs,
 }
 
-/// Publishes the files, starts the first, and tells what happens until it ends or waits for somebody.
+/// Publishes the files, starts the first, and reports its progress until it ends or waits for input.
 pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::WARN, LogFormat::Text);
     let files = definition_file::read_all(&args.files)?;

@@ -33,7 +33,7 @@ use crate::webhook::WebhookArgs;
 /// Time that a drain waits for accepted requests, in seconds.
 const REQUESTS_S: u64 = 30;
 
-/// Rule by which flowcharts go on.
+/// Execution mode of flowcharts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Flowcharts {
     /// An activity runs when all active inbound branches have arrived. This is Elsa's default
@@ -178,7 +178,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         traces: args.traces.collector(),
     })
     .await?;
-    // The first credentials of a table that many share are not for whoever reads the first one's log.
+    // The first credentials of a shared table must not appear in the log of one server.
     let is_own = args.place.is_own() || listeners.are_local();
     let first = match host.nodes().first().filter(|_| is_own) {
         Some(node) => prepare_credentials(node, &authentication, args.place.data()).await?,
@@ -252,7 +252,7 @@ async fn serve_until_asked(
     let _sender_gone = asked.wait_for(|stop| *stop).await;
     apps.iter().for_each(App::drain);
     screen.line("Stopping: finishing what is under way. Ctrl-C again ends at once.");
-    // Scripts end after a moment, whatever they do. What they were part of goes on after the next start.
+    // Scripts end after a moment, whatever they do. Their bursts are repeated after the next start.
     let nodes: Vec<Runtime> = apps.iter().map(|app| app.runtime().clone()).collect();
     tokio::spawn(async move {
         tokio::time::sleep(SCRIPTS_END).await;

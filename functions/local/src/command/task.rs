@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::screen::Screen;
 
-/// Which task, and what came of it.
+/// Task to complete, and its result.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
     /// Id of the task, as printed by `dormouse show`

@@ -43,7 +43,7 @@ pub(super) fn open(
     let blobs = Arc::new(FileBlobs::new(folder));
     let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
         .with_blobs(Arc::clone(&blobs) as _)
-        // The folder's lock says that whoever had it before is gone.
+        // The folder's lock proves that its previous holder is gone.
         .with_epoch(&format!("{:016x}", clock.random()));
     Ok(Storage {
         scheduler: TableScheduler::new(store.clone()),

@@ -52,7 +52,7 @@ fn threads_for_scripts() -> Result<Arc<dyn Compute>, Failure> {
     Ok(Arc::new(pool))
 }
 
-/// Nodes over one table. Timers fire and sweeps go on until it is closed.
+/// Nodes over one table. Timers fire and sweeps run until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
     registries: Vec<Arc<Registry>>,
@@ -155,7 +155,7 @@ impl Host {
         &self.registries
     }
 
-    /// Work that nobody waits for.
+    /// Background work.
     pub(crate) fn background(&self) -> &TokioBackground {
         &self.background
     }
@@ -180,7 +180,7 @@ impl Host {
     }
 }
 
-/// Looks whether there is a pause, before anything fires, and goes on looking: one outlives the process that was told of
+/// Looks for a pause before anything fires, and continues to look: one outlives the process that was told of
 /// it.
 async fn heed_pauses(
     nodes: &[Runtime],

@@ -41,7 +41,7 @@ pub(crate) enum Place {
 pub(crate) struct Storage {
     pub(crate) store: Store,
     pub(crate) scheduler: TableScheduler,
-    /// The store's table, for whoever reads all of it.
+    /// The store's table, for commands that read all of it.
     pub(crate) scan: Arc<dyn Scan>,
     /// The store's large values, likewise.
     pub(crate) blobs: Option<Arc<dyn ListBlobs>>,

@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 use crate::moment;
 use crate::screen::Screen;
 
-/// Writes each commit's lines and events to the screen, and wakes whoever follows an instance.
+/// Writes each commit's lines and events to the screen, and notifies the command that follows an instance.
 pub(super) struct Narrator {
     screen: Screen,
     since: Instant,

@@ -198,7 +198,7 @@ fn is_passing(failure: &Failure) -> bool {
     matches!(failure.exit, Exit::Unreachable | Exit::Conflict)
 }
 
-/// An activity that waits for somebody to say that it is done.
+/// An activity that waits for its completion from outside.
 pub(super) fn task(id: &str) -> Value {
     json!({ "type": "Elsa.RunTask", "id": id, "taskName": literal("String", id) })
 }
