@@ -102,8 +102,9 @@ fn the_tutorials_work_as_they_are_written() {
     names.sort();
     assert!(names.len() >= 5, "{names:?}");
     std::thread::scope(|scope| {
-        let page = |name| scope.spawn(move || (name, execute(name)));
-        let running: Vec<_> = names.iter().map(page).collect();
+        let pages = names.iter();
+        let running = pages.map(|name| scope.spawn(move || (name, execute(name))));
+        let running: Vec<_> = running.collect();
         for thread in running {
             let (name, count) = thread.join().unwrap();
             assert!(count >= 2, "{} has {count} blocks", name.display());

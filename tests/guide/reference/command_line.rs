@@ -48,7 +48,7 @@ fn commands() -> Vec<(String, String)> {
             found.push((format!("{name} {second}"), text));
         }
     }
-    assert!(found.len() >= 20, "{found:?}");
+    assert!(found.len() >= 19, "{found:?}");
     found
 }
 

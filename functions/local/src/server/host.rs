@@ -172,7 +172,7 @@ impl Host {
             let left = self.background.count();
             tracing::warn!(
                 left,
-                "stopped before all work was done; the next start goes on with it"
+                "stopped before all work was done; the next start continues it"
             );
         }
         drop(self.nodes);
