@@ -65,7 +65,7 @@ fn access_control_must_be_configured_for_other_machines() {
         .complains("no way to authenticate");
     serve(&["--authentication", ""])
         .ended(2)
-        .complains("say who is let in");
+        .complains("no accepted credentials are configured");
     serve(&["--authentication", "jwt"])
         .ended(2)
         .complains("an issuer");
