@@ -7,7 +7,9 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::expect_used,
-    reason = "a test may fail"
+    clippy::too_many_lines,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may fail, and the table of limits is one list"
 )]
 
 #[path = "guide/page.rs"]

@@ -57,16 +57,8 @@ pub(crate) fn built_in() -> BuiltIn {
         "TimeSpan",
         "Maximum time that the request waits for its response.",
     )
-    .input(
-        "requestSizeLimit",
-        "Int64",
-        "Maximum size of the body, in bytes.",
-    )
-    .input(
-        "fileSizeLimit",
-        "Int64",
-        "Maximum size of a file, in bytes.",
-    )
+    .input("requestSizeLimit", "Int64", "Maximum body size in bytes.")
+    .input("fileSizeLimit", "Int64", "Maximum file size in bytes.")
     .input(
         "allowedFileExtensions",
         "String[]",
@@ -84,7 +76,7 @@ pub(crate) fn built_in() -> BuiltIn {
     )
     .output("result", "Object", "Request, without its body.")
     .opaque()
-    .output("parsedContent", "Object", "Body of the response, parsed.")
+    .output("parsedContent", "Object", "Parsed body of the request.")
     .output("files", "Object[]", "The files of a form.")
     .opaque()
     .output("file", "Object", "First file.")
