@@ -49,14 +49,14 @@ def files():
 
 
 def named_tests():
-    """Every test that the tables of ARCHITECTURE.md and SECURITY.md name is there."""
+    """Every test that the tables of the guide and SECURITY.md name is there."""
     sources = ""
     for path in output("git", "ls-files", "*.rs").splitlines():
         with open(path, encoding="utf-8") as file:
             sources += file.read()
     # A function, or a line of the exhaustive tier's list.
     there = set(re.findall(r"(?:\bfn |^    )([a-z0-9_]+)(?:\(|: \w+::)", sources, re.MULTILINE))
-    for path, title, least in [("ARCHITECTURE.md", "### What can go wrong", 60), (".github/SECURITY.md", "## What is tried", 40)]:
+    for path, title, least in [("shared/guide/src/reference/faults.md", "# Faults", 60), (".github/SECURITY.md", "## What is tried", 40)]:
         with open(path, encoding="utf-8") as file:
             tables = file.read().partition(title)[2]
         named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`", tables))

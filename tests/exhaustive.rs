@@ -1,5 +1,9 @@
 //! The real engine, store and runtime in small scenarios, in every order of their calls: two nodes, one instance,
 //! one death, one lost answer, leases that run out at any moment. And with bugs on purpose, each of which is found.
+//!
+//! The tier runs the use cases themselves over a table in memory; each call waits until the explorer grants it. A state that occurred
+//! before (table, time, and all that each node has seen) is not explored again. CI explores one kind of fault at a time;
+//! `DORMOUSE_EXHAUSTIVE=wide` combines them. Queues and large states are not covered.
 #![allow(
     clippy::wildcard_enum_match_arm,
     clippy::type_complexity,

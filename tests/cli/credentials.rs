@@ -49,7 +49,7 @@ fn the_first_start_shows_a_password_once_and_keeps_a_key_for_the_command_line() 
 }
 
 #[test]
-fn who_is_let_in_must_be_said_and_be_clear() {
+fn access_control_must_be_configured_for_other_machines() {
     let data = folder();
     let folder = data.path().to_str().unwrap();
     let serve = |more: &[&str]| {
@@ -58,14 +58,14 @@ fn who_is_let_in_must_be_said_and_be_clear() {
     };
     serve(&["--host", "0.0.0.0"])
         .ended(2)
-        .complains("nobody has said who is let in")
+        .complains("no access control is configured")
         .complains("--authentication");
     serve(&["--authentication", "basic"])
         .ended(2)
         .complains("no way to authenticate");
     serve(&["--authentication", ""])
         .ended(2)
-        .complains("say who is let in");
+        .complains("no accepted credentials are configured");
     serve(&["--authentication", "jwt"])
         .ended(2)
         .complains("an issuer");

@@ -43,11 +43,11 @@ fn a_workflow_that_waits_survives_kill_9_and_finishes_once() {
         .says("Finished")
         .says("Outcome = \"approved\"");
 
-    // Nobody waits for a second decision: it is kept, and the instance stays as it is.
+    // No bookmark waits for a second decision: it is queued, and the instance stays as it is.
     server
         .run(&[&decision[..], &input].concat())
         .ended(0)
-        .says("Nobody waits");
+        .says("No instance waits");
     assert_eq!(server.json(&["show", id])["journal"], shown["journal"]);
 }
 

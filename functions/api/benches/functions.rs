@@ -1,4 +1,4 @@
-//! How quickly the Lambda functions begin, and what a warm one costs: the release binaries behind a Runtime API, over a
+//! Start-up time of the Lambda functions, and the cost of a warm one: the release binaries behind a Runtime API, over a
 //! DynamoDB-compatible table in this process.
 //!
 //! `cargo build --release --workspace --bins && cargo bench -p dormouse-api --bench functions`, or, with the binaries that
@@ -20,10 +20,10 @@ use dormouse_tests::dynoxide::Dynoxide;
 use dormouse_tests::lambda::Lambda;
 use serde_json::{Value, json};
 
-/// How often each function is started.
+/// Number of starts of each function.
 const STARTS: usize = 30;
 
-/// How many warm invocations are measured.
+/// Number of warm invocations to measure.
 const WARM: usize = 1_000;
 
 fn binary(name: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The function `api`: the one route table behind an HTTP API of API Gateway or a function URL.
 //!
 //! Both send requests in payload format 2.0. Work that takes longer than a client waits is answered with 202 and the
-//! place to look; it goes on by message.
+//! place to look; it continues by message.
 
 mod answer;
 mod request;

@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What cannot stand in a path as it is. A gateway hands paths on decoded, a function URL does not: so what is encoded
+/// Characters that a path cannot contain as they are. A gateway hands paths on decoded, a function URL does not: so what is encoded
 /// stays as it is.
 const NOT_IN_PATHS: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -27,7 +27,7 @@ const NOT_IN_PATHS: &AsciiSet = &CONTROLS
     .add(b'^')
     .add(b'|');
 
-/// What cannot stand in a query as it is.
+/// Characters that a query cannot contain as they are.
 const NOT_IN_QUERIES: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

@@ -13,7 +13,7 @@ use dormouse_runtime::port::DefinitionChanged;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the topic or its queue delivers.
+/// Event of the topic or of its queue.
 #[derive(Debug, Deserialize)]
 struct Event {
     #[serde(rename = "Records")]
@@ -30,7 +30,7 @@ struct Record {
     sns: Option<Envelope>,
 }
 
-/// How a topic wraps a message.
+/// Envelope of a topic's message.
 #[derive(Debug, Deserialize)]
 struct Envelope {
     #[serde(rename = "Message")]

@@ -28,10 +28,10 @@ use dormouse_tests::server::Server;
 use dormouse_tests::workflow;
 use serde_json::json;
 
-/// What both answer.
+/// Answer of both servers.
 const BODY: &str = "Hello World!";
 
-/// How many requests are measured for each number of clients.
+/// Number of requests to measure for each number of clients.
 const REQUESTS: usize = 10_000;
 
 /// The binary to measure; `DORMOUSE_BINARY` names another build of it.

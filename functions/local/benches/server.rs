@@ -167,7 +167,7 @@ fn timers(server: &Server) {
     );
 }
 
-/// What a start and a resume cost as the table grows.
+/// Cost of a start and a resume as the table grows.
 fn grow(server: &Server) {
     println!(
         "\n{:>12} {:>14} {:>14} {:>12}",

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for. What each command does is in the file of its name.
+//! The command line. Each command is in the file of its name.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 use crate::key;
 use crate::screen::Screen;
 
-/// Runs Elsa workflows that last: a server on this machine, and the tools to use one anywhere.
+/// Run long-running Elsa workflows: a server, and the commands to operate it.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = exit::HELP, propagate_version = true, infer_subcommands = true)]
 struct Cli {
     #[command(flatten)]
     server: ServerArgs,
-    /// Answer in JSON, for programs; errors are JSON on the error stream then
+    /// Print JSON instead of text. Errors are printed as JSON on standard error
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -28,10 +28,10 @@ struct Cli {
 /// The server that a command talks to. It may be named before the command or after it.
 #[derive(Debug, Default, Args)]
 struct ServerArgs {
-    /// Server to talk to [env: DORMOUSE_URL] [default: http://127.0.0.1:7070]
+    /// Address of the server [env: DORMOUSE_URL] [default: http://127.0.0.1:7070]
     #[arg(long)]
     url: Option<String>,
-    /// API key to authenticate with [env: DORMOUSE_API_KEY] [default: that of the server on this machine]
+    /// API key to authenticate with [env: DORMOUSE_API_KEY] [default: the key in the data folder of a local server]
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
 }
@@ -71,47 +71,47 @@ struct NoArgs {}
 enum Command {
     /// Run a server on this machine
     Serve(Box<serve::ServeArgs>),
-    /// Run a definition from a file, without a server, until it finishes or waits
+    /// Run a definition file without a server, until the instance ends or waits for input
     Run(run::RunArgs),
-    /// Save definitions from files and publish them
+    /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
     Start(Remote<start::StartArgs>),
     /// Resume an instance at a bookmark
     Resume(Remote<resume::ResumeArgs>),
-    /// Publish an event to everybody who waits for it
+    /// Send an event to the instances that wait for it
     Event(Remote<event::EventArgs>),
-    /// Complete tasks that workflows wait for
+    /// Complete a task that an instance waits for
     #[command(subcommand)]
     Task(TaskCommand),
-    /// List instances, or definitions
+    /// List instances or definitions
     List(Remote<list::ListArgs>),
-    /// Show an instance: where it waits, what it did
+    /// Show an instance: its status, bookmarks and journal
     Show(Remote<show::ShowArgs>),
     /// Cancel instances
     Cancel(Remote<cancel::CancelArgs>),
     /// Pause the runtime: no workflow starts or resumes until `unpause`. Pending work is kept
     Pause(Remote<pause::PauseArgs>),
-    /// End a pause
+    /// Resume the runtime after `pause`
     Unpause(Remote<NoArgs>),
-    /// Tell everything that is wrong with definitions in files, without a server
+    /// Check definition files for errors and warnings, without a server
     Validate(validate::ValidateArgs),
-    /// Look for what is wrong in a data folder, and mend it
+    /// Check a data folder or a DynamoDB table for inconsistencies, and repair them with `--fix`
     Doctor(doctor::DoctorArgs),
-    /// Make an API key where no server runs that could: the first one of a table that many share
+    /// Create an API key directly in the data folder or table. Use it for the first key of a shared table
     Key(make_key::KeyArgs),
-    /// Check that a running cluster keeps its promises
+    /// Test a running cluster: concurrency, timers, caches, failover, restarts and leases
     Verify(Remote<verify::VerifyArgs>),
-    /// Tell what a definition would cost on AWS, without a server
+    /// Estimate the AWS cost of a definition, without a server
     Cost(cost::CostArgs),
-    /// Get Elsa Studio for the console of `serve`
+    /// Install Elsa Studio for the console of `serve`
     #[command(subcommand)]
     Studio(studio::StudioCommand),
-    /// Write a definition to a file or to the standard output
+    /// Write a definition to a file or to standard output
     Export(Remote<export::ExportArgs>),
 }
 
-/// What to do with tasks.
+/// Commands for tasks.
 #[derive(Debug, Subcommand)]
 enum TaskCommand {
     /// Complete a task with its result

@@ -1,17 +1,17 @@
-//! What the process's exit code means. Stable, for scripts decide by it.
+//! Exit codes of the process. They are stable, because scripts depend on them.
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// As asked.
+    /// Success.
     Ok = 0,
-    /// The workflow failed or was cancelled, or the server failed.
+    /// The workflow faulted or was cancelled, or the server failed.
     Failed = 1,
     /// The input is wrong: an option, a file, a definition, a value.
     BadInput = 2,
     /// No server answers.
     Unreachable = 3,
-    /// Not now: resumed already, in progress, refused while another runs, a port or folder in use.
+    /// A conflict: already resumed, in progress, another instance is running, a port or folder is in use.
     Conflict = 4,
     /// There is no such definition, instance or task.
     NotFound = 5,
@@ -22,16 +22,16 @@ pub(crate) enum Exit {
 /// For `dormouse --help`.
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  as asked
-  1  the workflow failed or was cancelled, or the server failed
-  2  wrong input: an option, a file, a definition, a value
+  0  success
+  1  the workflow faulted or was cancelled, or the server failed
+  2  invalid input: an option, a file, a definition or a value
   3  no server answers
-  4  not now: resumed already, in progress, refused while another runs, a port or data folder in use
-  5  no such definition, instance or task
-  6  the data folder or the table cannot be used: it is damaged, full, or not there";
+  4  conflict: already resumed, in progress, another instance is running, a port or data folder is in use
+  5  not found: no such definition, instance or task
+  6  storage error: the data folder or the table is damaged, full or missing";
 
 impl Exit {
-    /// What an HTTP status of the server means for the exit code.
+    /// Exit code for an HTTP status of the server.
     pub(crate) fn of_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Ok,

@@ -14,9 +14,9 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Stable, for programs. The server's own code where it refused.
     pub(crate) code: String,
-    /// What is wrong.
+    /// Message that names the thing and the reason.
     pub(crate) message: String,
-    /// What to do about it, where the message does not say it already.
+    /// Remedy, if the message does not contain it.
     pub(crate) help: Option<String>,
 }
 

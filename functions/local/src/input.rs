@@ -13,13 +13,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What a workflow or an activity receives.
+/// Inputs of a workflow or an activity.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Values by name as a JSON object; `@FILE` reads it from a file, `-` from the standard input
+    /// Inputs as a JSON object; `@FILE` reads it from a file, `-` from standard input
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
-    /// One value; JSON if it reads as JSON, else text. Can be given again and again
+    /// One input. The value is parsed as JSON if possible, otherwise it is text. Repeatable
     #[arg(short = 'i', long = "set", value_name = "NAME=VALUE")]
     set: Vec<String>,
 }
@@ -82,7 +82,7 @@ fn kind_name(data_type: &DataType) -> String {
     format!("{data_type:?}").replace(['(', ')', '"'], " ")
 }
 
-/// Whether a value has a reading as a type. Elsa gives the type's default to a workflow where it has none.
+/// True if a value can be read as a type. Elsa gives the type's default to a workflow where it has none.
 fn is_readable(value: &Value, wanted: &DataType) -> bool {
     let Value::String(text) = value else {
         return convert(value.clone(), wanted).is_ok();

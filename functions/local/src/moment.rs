@@ -26,7 +26,7 @@ pub(crate) fn length(ms: i64) -> String {
     }
 }
 
-/// How long ago an ISO time is, or how far ahead.
+/// Distance of an ISO time from now, in words.
 pub(crate) fn relative(iso: &str, now: Timestamp) -> String {
     let Some(at) = Timestamp::parse(iso) else {
         return iso.to_owned();

@@ -1,15 +1,15 @@
-//! How far the HTTP requests of workflows may reach: the same options of `serve` and `run`.
+//! Addresses that HTTP requests of workflows may reach: the same options of `serve` and `run`.
 
 use clap::Args;
 use dormouse_egress::{Network, Reach};
 
-/// How far they may reach.
+/// Addresses that HTTP requests of workflows may reach.
 #[derive(Debug, Args)]
 pub(crate) struct ReachArgs {
-    /// Let workflows send HTTP requests to this machine and its network, and not only to public addresses
+    /// Let workflows send HTTP requests to any address, including private networks and this machine [default: public addresses only]
     #[arg(long)]
     allow_private_egress: bool,
-    /// Let them reach this network besides, as in 10.1.0.0/16; may be given again for more
+    /// Let workflows send HTTP requests to this network as well, such as 10.1.0.0/16. Repeatable
     #[arg(
         long,
         value_name = "NETWORK",
@@ -20,7 +20,7 @@ pub(crate) struct ReachArgs {
 }
 
 impl ReachArgs {
-    /// What was said, as the guard takes it.
+    /// The options, in the form of the guard.
     pub(crate) fn read(&self) -> Reach {
         match (self.allow_private_egress, self.allow_egress.as_slice()) {
             (true, _) => Reach::Anywhere,

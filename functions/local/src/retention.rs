@@ -1,12 +1,12 @@
-//! How long ended instances are kept, as the command line says it.
+//! Retention of ended instances: options of the command line.
 
 use clap::Args;
 use dormouse_runtime::Retention;
 
-/// How long ended instances are kept.
+/// Retention of ended instances.
 #[derive(Debug, Args)]
 pub(crate) struct RetentionArgs {
-    /// Remove instances that finished so many days ago; 0 keeps them for ever
+    /// Remove finished instances after this number of days. 0 keeps them forever
     #[arg(
         long,
         value_name = "DAYS",
@@ -14,7 +14,7 @@ pub(crate) struct RetentionArgs {
         default_value_t = 0
     )]
     retain_finished_days: u32,
-    /// Remove instances that ended by failing so many days ago; 0 keeps them for ever
+    /// Remove faulted instances after this number of days. 0 keeps them forever
     #[arg(
         long,
         value_name = "DAYS",
@@ -22,7 +22,7 @@ pub(crate) struct RetentionArgs {
         default_value_t = 0
     )]
     retain_faulted_days: u32,
-    /// Remove instances that were cancelled so many days ago; 0 keeps them for ever
+    /// Remove cancelled instances after this number of days. 0 keeps them forever
     #[arg(
         long,
         value_name = "DAYS",
@@ -30,7 +30,7 @@ pub(crate) struct RetentionArgs {
         default_value_t = 0
     )]
     retain_cancelled_days: u32,
-    /// Write instances to files (`archive/` in the data folder) before they are removed
+    /// Write instances to `archive/` in the data folder before they are removed
     #[arg(long, env = "DORMOUSE_ARCHIVE")]
     archive: bool,
 }

@@ -1,4 +1,4 @@
-//! What a command says on the standard output: lines and tables for people, or one JSON value for programs.
+//! Output of a command: lines and tables for people, or one JSON value for programs.
 
 use std::io::{IsTerminal, Write};
 
@@ -30,7 +30,7 @@ impl Screen {
         }
     }
 
-    /// Whether the output is for a program.
+    /// True if the output is for a program.
     pub(crate) fn is_json(&self) -> bool {
         self.is_json
     }
@@ -117,7 +117,7 @@ pub(crate) fn one_line(text: &str) -> String {
     out
 }
 
-/// Writes a line. Whoever has stopped reading (`dormouse list | head -1`) wants no more and no error.
+/// Writes a line. A reader that has stopped reading (`dormouse list | head -1`) wants no more and no error.
 fn write(line: &str) {
     let mut out = std::io::stdout().lock();
     let _nobody_reads = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -1,4 +1,4 @@
-//! What an open bookmark waits for, and how a person ends the wait.
+//! Description of an open bookmark, and the command that ends the wait.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn table(screen: &Screen, instance_id: Option<&str>, bookmarks: &[Value]) {
     screen.table(&table);
 }
 
-/// What a bookmark waits for, and the command that ends the wait.
+/// Description of a bookmark, and the command that ends the wait.
 fn describe(instance_id: &str, bookmark: &Value) -> (String, String) {
     let text = |name: &str| {
         bookmark

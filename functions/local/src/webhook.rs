@@ -1,17 +1,17 @@
-//! Where task requests and lifecycle events go, as the command line says it.
+//! Receiver of task requests and lifecycle events: options of the command line.
 
 use dormouse_webhook::{BadWebhook, Webhook};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Where events go.
+/// Receiver of events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WebhookArgs {
-    /// Where task requests go, as signed webhooks; besides the bus of a deployment, if there is one
+    /// Send task requests to this URL as signed webhooks, in addition to the event bus of a deployment
     #[arg(long, value_name = "URL", env = "DORMOUSE_WEBHOOK_URL")]
     webhook_url: Option<String>,
-    /// What webhooks are signed with: `whsec_` and 24 to 64 bytes in base64
+    /// Secret that signs webhooks: `whsec_` followed by 24 to 64 bytes in base64
     #[arg(
         long,
         value_name = "SECRET",
@@ -19,7 +19,7 @@ pub(crate) struct WebhookArgs {
         hide_env_values = true
     )]
     webhook_secret: Option<String>,
-    /// Send webhooks too when instances start, suspend and end. Costs a second write for each
+    /// Also send webhooks when instances start, suspend and end. Each costs one more write
     #[arg(
         long,
         env = "DORMOUSE_WEBHOOK_LIFECYCLE",

@@ -30,7 +30,7 @@ pub async fn handle(
     handle_messages(&function, &runtime, event).await
 }
 
-/// Whether it is time for a sweep: a schedule's `{"source": "dormouse.sweep"}`, or what a rule sends that fires by the
+/// Recognises the event of a sweep: a schedule's `{"source": "dormouse.sweep"}`, or what a rule sends that fires by the
 /// clock.
 fn is_tick(event: &Value) -> bool {
     let is = |name: &str, value: &str| event.get(name).is_some_and(|v| v == value);

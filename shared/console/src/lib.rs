@@ -1,9 +1,10 @@
-//! The console: pages of our own over the API, built into the program, and Elsa Studio's files where it is installed.
+//! The console: pages of our own over the API and the guide, built into the program, and Elsa Studio's files where it is installed.
 //!
 //! Everything here is public and the same for everybody; what the pages show they ask the API for, under the rights of
 //! whoever is logged in.
 
 mod content_type;
+mod guide;
 mod page;
 mod studio;
 
@@ -41,6 +42,7 @@ impl Pages {
         if let Value::Object(about) = &mut about {
             let version = studio.as_ref().map(Studio::version);
             about.insert("studio".into(), version.into());
+            about.insert("guide".into(), "/guide".into());
         }
         Self(Arc::new(Inner { studio, about }))
     }
@@ -58,6 +60,9 @@ impl Pages {
         }
         if let Some((body, kind)) = page::file(path) {
             return Some(own(body.to_vec(), kind, headers));
+        }
+        if let Some(body) = guide::page(path) {
+            return Some(own(body.to_vec(), content_type::of(".html"), headers));
         }
         let studio = self.0.studio.as_ref()?;
         studio.file(path, headers).await

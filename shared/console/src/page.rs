@@ -21,6 +21,7 @@ const FILES: &[(&str, &[u8])] = files!(
     "/console/dead_letters.js",
     "/console/definitions.js",
     "/console/dom.js",
+    "/console/guide.css",
     "/console/icon.svg",
     "/console/incidents.js",
     "/console/instance.js",

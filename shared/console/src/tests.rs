@@ -141,3 +141,16 @@ async fn a_page_that_has_not_changed_keeps_its_policy() {
     let policy = "content-security-policy";
     assert_eq!(again[policy], first[policy]);
 }
+
+#[tokio::test]
+async fn the_guide_is_served_under_the_policy_of_our_own_pages() {
+    for path in ["/guide", "/guide/", "/guide/how-to/deploy"] {
+        let (status, headers, body) = ask(bare(), path, &PAGE).await;
+        assert_eq!(status, 200, "{path}");
+        assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+        assert_eq!(headers["content-security-policy"], OWN_SECURITY);
+        assert!(body.contains("aria-label=\"Guide\""), "{path}");
+    }
+    let (status, _, _) = ask(bare(), "/guide/nothing", &PAGE).await;
+    assert_eq!(status, 404);
+}

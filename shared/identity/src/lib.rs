@@ -1,4 +1,4 @@
-//! Who is asking, and may they: secrets, passwords, tokens, permissions.
+//! Authentication and authorisation: secrets, passwords, tokens, permissions.
 //!
 //! Plain functions over bytes. Time and randomness are arguments; where users and keys are kept, and what a request
 //! looks like, is not known here.

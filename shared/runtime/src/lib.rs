@@ -3,6 +3,76 @@
 //!
 //! Everything that touches the world is a port ([`port`]): no clock, no randomness, no sleeping, no spawning and no
 //! network but through them.
+//!
+//! # Modules, from the bottom up
+//!
+//! A module depends on modules above or beside it; `.ci/modules.py` rejects a cycle. Each group of operations is a handle with at most 20
+//! public methods.
+//!
+//! | Module | Content | Handle |
+//! |---|---|---|
+//! | `error.rs`, `work/`, `port/` | errors; requests, messages and timers as plain data; the ports | |
+//! | `graph/` | compiled definitions as data, and their cache | |
+//! | `runtime/` | `Runtime`: store, ports, configuration, inboxes, the pause; the port `Outgoing` | `pauses` |
+//! | `loading/` | definitions are found, resolved and compiled | `graphs` |
+//! | `outbox/` | effects on their way; where they lead is behind `Outgoing` | |
+//! | `kernel/` | load, step, commit, hand over: read `kernel/mod.rs` first | |
+//! | `instances/` | start, dispatch, resume, cancel, retry, alter, delete, export, import | `instances` |
+//! | `timers/`, `definitions/`, `query/` | due timers and occurrences; drafts and publishing; reads | `timers`, `definitions`, `query` |
+//! | `stimuli/`, `links/`, `identity/` | events; resume links, event links, webhooks; users, roles, applications | `stimuli`, `links`, `webhooks`, `accounts` |
+//! | `operations/` | sweep, examination, alteration plans, audit log | `operations` |
+//! | `delivery/` | what a message says is done; dead letters; implements `Outgoing` | `delivery`, `dead_letters` |
+//!
+//! # Invariants
+//!
+//! - A delivery that has to wait for others is delayed and does not fail: it does not use up attempts.
+//! - An event wakes every bookmark of an instance that waits for it, in one burst. An event with an instance id goes to that head without a query;
+//!   one with a correlation id reads its own range. More than 100 recipients are reached a page at a time; where there is a queue, each
+//!   further page is a message.
+//! - An event is noted with its recipients before the first of them has it: one more write and a round trip for each event that wakes an
+//!   instance. Once the bookmark is burnt, nothing else would distinguish a repetition (after a crash, or by a sender without an answer) from an
+//!   early event, which would be queued and wake another instance. A hundred recipients are noted; a repetition of an event for more also
+//!   reaches instances that wait by then.
+//! - A row of the outbox rests after each attempt of a sweep, for 5 s and then twice as long up to 50 s, and is held meanwhile. Ten attempts take
+//!   at least six minutes, however often the nodes sweep and however many they are. Without the rest, a server that sweeps every 2 s would give
+//!   up after 20 s, less than a lease may last.
+//! - A call (HTTP, ExecuteWorkflow) is a bookmark. It is committed before it is made, so a crash repeats at most the call in flight, under the
+//!   same key.
+//! - Spans carry no context: the trace of an instance and the span of a commit are digests of their names, and the id of a message names
+//!   the commit whose effect it is (`telemetry/src/spans.rs`). Without a collector, nothing is computed.
+//!
+//! # Scripts
+//!
+//! Steps of definitions that name a script's language run on threads of their own (`kernel/burst/stepper.rs`, the port `Compute`), which tenants and
+//! definitions take in turns. All others run where their burst does. A step has ten seconds for all its scripts, or its instance faults. A pause, a
+//! cancellation of the instance and the end of the process cut steps off (`runtime/running.rs`), and their bursts are retried. A cancellation
+//! also removes waiting steps of its instance from the queue, and needs no turn itself. An instance in its first step is not visible to others
+//! yet; that step ends after ten seconds.
+//!
+//! # Pause
+//!
+//! A pause (`runtime/pause.rs`) costs no call on the way of a stimulus. A server reads its item each second, or each 5 s where a read costs money; a
+//! function reads it when an invocation begins and 5 s have passed. A start or a resume may therefore be accepted for 5 s after the pause began.
+//! Callers receive 503 with the time to return. Other work is put back without counting as an attempt: a message into its queue for as long
+//! as the pause has lasted (5 s to 5 min), a row stays in the outbox, a timer in the table, and a queued event is queued for longer. A burst in
+//! progress runs until it waits, including the children that it calls. Ending or removing an instance is possible. Of recurring triggers, the latest
+//! missed occurrence fires afterwards, as after a downtime. A resume link that expires meanwhile has expired.
+//!
+//! # Alteration plans
+//!
+//! A plan (`operations/alteration_plan.rs`) is a head with its progress, and a job for each instance. Its message contains only its id: the
+//! node that delivers it reads on from the table for 4 s, and sends the next message. Two concurrent deliveries do nothing twice: the head is
+//! versioned, and the changes are an event that an instance takes once. An instance that is busy has its turn in a later round; after eight
+//! rounds without progress it is reported as failed.
+//!
+//! # Links and webhooks
+//!
+//! - A resume link is displayed without changing anything. Its first answer is stored, and then delivered as an event that the instance takes once. A
+//!   repetition completes what a crash cut off, and shows the recorded answer.
+//! - A link that a script creates (`createEventTriggerUrl`) cannot be random: a step is repeated and must give the same result. It names instance
+//!   and event and is signed with a key of the deployment. Following it is recorded like an answered resume link.
+//! - A webhook's message is verified by its raw bytes. Its id is remembered for three days once its event is safe, so a repetition of the
+//!   sender counts once.
 
 mod beside;
 mod definitions;

@@ -1,7 +1,7 @@
-//! What operators see of a node: its measures, counted here and printed as Prometheus text or as lines that
+//! Observability of a node: its measures, counted here and printed as Prometheus text or as lines that
 //! CloudWatch turns into metrics, its log, and its bursts as spans for OpenTelemetry.
 //!
-//! What is measured is the runtime's business (`dormouse_runtime::port::Metric`); this crate only adds up.
+//! The runtime defines the metrics (`dormouse_runtime::port::Metric`); this crate only aggregates them.
 
 mod cloudwatch;
 mod log;

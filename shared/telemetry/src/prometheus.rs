@@ -77,29 +77,33 @@ fn name(metric: Metric) -> String {
 fn help(metric: Metric) -> &'static str {
     match metric {
         Metric::InstancesActiveChange => {
-            "Instances that began less those that ended since this node began, so below zero after a restart."
+            "Instances started minus instances ended since the start of this node. It can be below zero after a restart."
         }
-        Metric::InstancesStarted => "Instances that were started.",
-        Metric::InstancesCompleted => "Instances that finished.",
-        Metric::InstancesFaulted => "Instances that ended by failing.",
-        Metric::InstancesCancelled => "Instances that were cancelled.",
-        Metric::BurstMs => "How long bursts took, from waking to their last commit.",
-        Metric::LeaseWaitMs => "How long stimuli waited for the lease of their instance.",
-        Metric::LeaseHeldMs => "How long leases were held.",
-        Metric::LeaseContended => "Leases that were not free when they were asked for.",
-        Metric::LeaseFailed => "Leases that were waited for in vain.",
-        Metric::TimersScheduled => "Timers that were set.",
+        Metric::InstancesStarted => "Started instances.",
+        Metric::InstancesCompleted => "Finished instances.",
+        Metric::InstancesFaulted => "Faulted instances.",
+        Metric::InstancesCancelled => "Cancelled instances.",
+        Metric::BurstMs => "Duration of bursts, from the stimulus to the last commit.",
+        Metric::LeaseWaitMs => "Time that stimuli waited for the lease of their instance.",
+        Metric::LeaseHeldMs => "Time that leases were held.",
+        Metric::LeaseContended => {
+            "Lease conflicts: leases that were held by another node when they were requested."
+        }
+        Metric::LeaseFailed => "Leases that could not be acquired in time.",
+        Metric::TimersScheduled => "Scheduled timers.",
         Metric::TimersFired => "Timers that resumed a bookmark or started an occurrence.",
         Metric::TimersMisfired => "Timers that fired so late that they count as missed.",
-        Metric::TimerLatenessMs => "How late timers fired.",
-        Metric::CacheInvalidations => "Definitions that this node was told to forget.",
-        Metric::HopsExceeded => "Messages that were passed on more often than is sensible.",
-        Metric::DeadLetters => "Stimuli and effects that were given up on.",
-        Metric::TableThrottled => {
-            "Calls to the table that were made again because it was busy or did not answer."
+        Metric::TimerLatenessMs => "Delay of timers after their due time.",
+        Metric::CacheInvalidations => {
+            "Definitions removed from the cache of this node by a broadcast."
         }
-        Metric::OutboxDelivered => "Effects that were delivered.",
-        Metric::Sweeps => "Sweeps that were done: the heartbeat.",
+        Metric::HopsExceeded => "Messages that exceeded the hop budget.",
+        Metric::DeadLetters => "Stimuli and effects that became dead letters.",
+        Metric::TableThrottled => {
+            "Calls to the table that were repeated because it was busy or did not answer."
+        }
+        Metric::OutboxDelivered => "Delivered effects.",
+        Metric::Sweeps => "Completed sweeps: the heartbeat.",
     }
 }
 

@@ -9,10 +9,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What to cancel.
+/// Instances to cancel.
 #[derive(Debug, Args)]
 pub(crate) struct CancelArgs {
-    /// The instances' ids
+    /// Ids of the instances
     #[arg(required = true)]
     instances: Vec<String>,
 }

@@ -23,33 +23,33 @@ use crate::failure::Failure;
 use crate::input::{self, InputArgs};
 use crate::screen::Screen;
 
-/// What to price.
+/// Definition to price, and its load.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
-    /// The definition to price, and after it the ones that it needs
+    /// Definition to price, followed by the definitions that it uses
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// A definition that the priced one starts or uses. Can be given again and again
+    /// Definition that the priced one starts or uses. Repeatable
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
-    /// What an event brings or a task results in, by its name: `NAME=JSON`. Others bring nothing
+    /// Payload of an event or result of a task, by its name. Others have no payload. Repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     answer: Vec<String>,
     /// Start at this trigger activity, as if it had fired
     #[arg(long, value_name = "ACTIVITY")]
     trigger: Option<String>,
-    /// How many runs to price
+    /// Number of runs to price
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Bytes of random text that the start carries besides its input, and each event and task without --answer
+    /// Bytes of random text to add to the input, and to each event and task without --answer
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=262_144))]
     input_bytes: u64,
-    /// Number of instances that wait at the same time: adds the price of their storage per month
+    /// Number of instances that wait at the same time. Adds the monthly price of their storage
     #[arg(long, value_name = "N")]
     waiting: Option<u64>,
-    /// Also list what each phase of a run writes and reads in the table, by kind of item
+    /// Also list the reads and writes of each phase of a run, by kind of item
     #[arg(long)]
     items: bool,
 }

@@ -22,17 +22,17 @@ use crate::screen::Screen;
 use crate::server::{Place, Storage};
 use crate::text_table::TextTable;
 
-/// What to examine. Over a data folder no server may be running; a DynamoDB table may be in use.
+/// Place to examine. Over a data folder no server may be running; a DynamoDB table may be in use.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     place: PlaceArgs,
-    /// Mend what is wrong, as far as that is possible
+    /// Repair the inconsistencies that can be repaired
     #[arg(long)]
     fix: bool,
 }
 
-/// Examines a data folder or a table. The exit code says whether anything is wrong that was not mended.
+/// Examines a data folder or a table. The exit code is not 0 if a finding was not repaired.
 pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::ERROR, LogFormat::Text);
     let place = args.place.place()?;
@@ -64,13 +64,13 @@ pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, F
     ))
 }
 
-/// A runtime that serves nobody: no timer fires and nothing is swept unless that is asked for.
+/// A runtime without callers: no timer fires and nothing is swept unless that is asked for.
 pub(super) fn quiet_runtime(store: Store, background: &TokioBackground) -> Runtime {
     let ports = quiet_ports(&store, background);
     Runtime::new(store, ports, expressions(), RuntimeConfig::server("doctor"))
 }
 
-/// The same over a place, with what it has besides its table: what is mended goes on its way.
+/// The same over a place, with the parts that it has besides its table, so that repaired effects are delivered.
 fn examiner(storage: &Storage, background: &TokioBackground) -> Runtime {
     let store = storage.store.clone();
     let mut ports = quiet_ports(&store, background);

@@ -13,21 +13,21 @@ use crate::screen::Screen;
 /// An event and whom it is for.
 #[derive(Debug, Args)]
 pub(crate) struct EventArgs {
-    /// The event's name
+    /// Name of the event
     name: String,
-    /// What comes with it: JSON, `@FILE`, or `-` for the standard input
+    /// Payload of the event: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
-    /// Only for instances with this correlation id
+    /// Deliver only to instances with this correlation id
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
-    /// Only for this instance
+    /// Deliver only to this instance
     #[arg(long, value_name = "ID")]
     instance: Option<String>,
-    /// How many seconds it is kept if nobody waits for it yet
+    /// Time in seconds that the event is queued if no instance waits for it yet
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     keep: u32,
-    /// A key of your own: the same event under the same key happens once
+    /// Idempotency key: a repeated event with the same key is not delivered again
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(crate) async fn event(
     }
     if delivered.get("isKept").is_some_and(|v| v == true) {
         screen.line(format!(
-            "Nobody waits for it yet; it is kept for {} s.",
+            "No instance waits for it yet; it is queued for {} s.",
             args.keep
         ));
     }

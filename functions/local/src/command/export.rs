@@ -10,15 +10,15 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What to export, and where to.
+/// Definition to export, and its destination.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The definition's id
+    /// Id of the definition
     definition: String,
-    /// Which version: Latest, Published or a number
+    /// Version of the definition: Latest, Published or a number
     #[arg(long, value_name = "VERSION", default_value = "Latest")]
     version_options: String,
-    /// The file to write; without it the definition goes to the standard output
+    /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -21,15 +21,15 @@ use crate::server::open_store;
 /// The key to make.
 #[derive(Debug, Args)]
 pub(crate) struct KeyArgs {
-    /// What the key is called in lists
+    /// Name of the key in lists
     #[arg(default_value = "command line")]
     name: String,
     #[command(flatten)]
     place: PlaceArgs,
-    /// What it permits, such as read:workflow-instances; may be given more than once. Without it: everything
+    /// Permission of the key, such as read:workflow-instances. Repeatable [default: all permissions]
     #[arg(long = "permission", value_name = "PERMISSION")]
     permissions: Vec<String>,
-    /// Whose workflows it is for
+    /// Tenant of the key [default: the default tenant]
     #[arg(long, value_name = "TENANT")]
     tenant: Option<String>,
 }

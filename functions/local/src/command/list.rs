@@ -11,7 +11,7 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// What to list.
+/// Kind of items to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Runs of definitions, newest first
@@ -20,28 +20,28 @@ enum What {
     Definitions,
 }
 
-/// What to list, and which of it.
+/// Items to list, and their filter.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Instances or definitions
+    /// Items to list
     #[arg(value_enum, default_value = "instances")]
     what: What,
     /// Only instances of this definition
     #[arg(long, value_name = "ID")]
     definition: Option<String>,
-    /// Only instances that stand so: Suspended, Finished, Faulted, Cancelled, Executing
+    /// Only instances with this status: Suspended, Finished, Faulted, Cancelled or Executing. Repeatable
     #[arg(long, value_name = "STATUS")]
     status: Vec<String>,
     /// Only instances with this correlation id
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
-    /// Only what has this text in an id or a name
+    /// Only items with this text in their id or name
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// At most so many
+    /// Maximum number of items
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Which page of them, from 0
+    /// Page number, starting at 0
     #[arg(long, default_value_t = 0)]
     page: u32,
 }

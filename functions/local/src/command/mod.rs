@@ -38,7 +38,7 @@ fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Tells what a burst did, where its instance stands now, and which commands go on from there.
+/// Tells what a burst did, where its instance stands now, and which commands continue from there.
 fn tell_burst(screen: &Screen, answer: &Value) -> Exit {
     let exit = tell_end(screen, answer);
     let id = text(answer, "workflowInstanceId");

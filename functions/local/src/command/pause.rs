@@ -11,15 +11,15 @@ use crate::screen::Screen;
 
 const RUNTIME: &str = "/admin/workflow-runtime";
 
-/// What a pause is for.
+/// Reason for a pause.
 #[derive(Debug, Args)]
 pub(crate) struct PauseArgs {
-    /// What others read who wonder why nothing goes on
+    /// Reason for the pause. It is shown to users and operators
     #[arg(long)]
     reason: Option<String>,
 }
 
-/// Begins a pause: nothing is started or woken until it is ended, and nothing is lost.
+/// Begins a pause: no instance starts or resumes until it is ended, and nothing is lost.
 pub(crate) async fn pause(
     args: &PauseArgs,
     client: &Client,
@@ -35,7 +35,7 @@ pub(crate) async fn pause(
     Ok(Exit::Ok)
 }
 
-/// Ends the pause; what waits for its end goes on by itself.
+/// Ends the pause. Pending work continues by itself.
 pub(crate) async fn unpause(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
     let answer = client
         .post(&format!("{RUNTIME}/resume"), &json!({}))

@@ -1,4 +1,4 @@
-//! The options that say where everything is kept.
+//! Options of the data folder or the table.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::key::DATA;
 use crate::server::Place;
 
-/// Where everything is kept.
+/// Data folder or table.
 #[derive(Debug, Args)]
 pub(super) struct PlaceArgs {
-    /// Where everything is kept; created if it is missing
+    /// Data folder. It is created if it does not exist
     #[arg(
         long,
         value_name = "DIR",
@@ -20,22 +20,22 @@ pub(super) struct PlaceArgs {
         default_value = DATA
     )]
     data: PathBuf,
-    /// Let other users of this machine read the data folder, which holds signing keys. Without it the folder is closed to them
+    /// Keep the permissions of the data folder. By default the server makes it private, because it contains signing keys
     #[arg(long, env = "DORMOUSE_SHARED_DATA")]
     shared_data: bool,
-    /// The most megabytes that the table may grow to; beyond it everything is refused as on a full disk
+    /// Maximum size of the embedded table in megabytes. Beyond it, writes fail as on a full disk [default: no limit]
     #[arg(long, value_name = "MB")]
     max_data_mb: Option<u64>,
-    /// The kind of table: in the data folder, for this process alone, or one of DynamoDB, for many
+    /// Storage: `embedded` in the data folder, for one process, or `dynamodb`, which several servers can share
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Embedded)]
     table: Kind,
-    /// The DynamoDB table. Region, credentials and endpoint are found as by every AWS tool
+    /// Name of the DynamoDB table. Region, credentials and endpoint come from the AWS environment
     #[arg(long, value_name = "NAME", env = "DORMOUSE_TABLE")]
     table_name: Option<String>,
-    /// Make the DynamoDB table if there is none
+    /// Create the DynamoDB table if it does not exist
     #[arg(long)]
     create_table: bool,
-    /// The S3 bucket for states that are too large for DynamoDB
+    /// S3 bucket for instance states that exceed the item size of DynamoDB
     #[arg(long, value_name = "NAME", env = "DORMOUSE_BUCKET")]
     bucket: Option<String>,
 }
@@ -81,7 +81,7 @@ impl PlaceArgs {
         &self.data
     }
 
-    /// Whether this machine alone has it.
+    /// True if no other machine can use it.
     pub(super) fn is_own(&self) -> bool {
         self.table == Kind::Embedded
     }

@@ -14,17 +14,16 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::screen::Screen;
 
-/// What to publish.
+/// Definitions to publish.
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
     /// Definition files, or folders of them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only save them as drafts
+    /// Save drafts without publishing them
     #[arg(long)]
     draft: bool,
-    /// Publish only what is without notes, such as an activity type that the server does not know; the others stay
-    /// drafts
+    /// Publish only definitions without validation messages, such as an unknown activity type. The others remain drafts
     #[arg(long)]
     strict: bool,
 }

@@ -10,12 +10,12 @@ use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::screen::Screen;
 
-/// What to resume.
+/// Bookmark to resume.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The instance's id
+    /// Id of the instance
     instance: String,
-    /// The bookmark's id; not needed where the instance waits at exactly one
+    /// Id of the bookmark. Optional if the instance has exactly one
     bookmark: Option<String>,
     #[command(flatten)]
     input: InputArgs,

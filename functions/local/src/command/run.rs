@@ -30,34 +30,34 @@ use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
 use crate::wait;
 use narrator::Narrator;
 
-/// What to run.
+/// Definition to run.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The definition to run, and after it the ones that it needs
+    /// Definition to run, followed by the definitions that it uses
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
-    /// The correlation id
+    /// Correlation id of the instance
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
     /// Start at this trigger activity, as if it had fired
     #[arg(long, value_name = "ACTIVITY")]
     trigger: Option<String>,
-    /// Keep everything in this folder, as a server does; without it, in one that is removed afterwards
+    /// Data folder [default: a temporary folder that is removed afterwards]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Stop when it waits, even if it only waits for a time
+    /// Stop when the instance waits, even if it waits only for a timer
     #[arg(long)]
     no_wait: bool,
-    /// Refuse what would only be a warning: undeclared inputs, notes about the definition
+    /// Treat warnings as errors: undeclared inputs and validation messages
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     reach: ReachArgs,
 }
 
-/// Publishes the files, starts the first, and tells what happens until it ends or waits for somebody.
+/// Publishes the files, starts the first, and reports its progress until it ends or waits for input.
 pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::WARN, LogFormat::Text);
     let files = definition_file::read_all(&args.files)?;
@@ -250,7 +250,7 @@ async fn load(node: &Runtime, id: &InstanceId) -> Result<InstanceDetail, Failure
         .ok_or_else(|| Failure::new(Exit::NotFound, "noSuchInstance", "the instance is gone"))
 }
 
-/// Whether the instance, or one that it started, waits for a time or an answer.
+/// True if the instance, or one that it started, waits for a timer or an answer.
 async fn goes_on(node: &Runtime, root: &InstanceDetail) -> Result<bool, Failure> {
     let waits = |detail: &InstanceDetail| {
         detail.instance.bookmarks.iter().any(|b| match b.wait {

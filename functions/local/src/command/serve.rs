@@ -30,36 +30,36 @@ use crate::server::{
 };
 use crate::webhook::WebhookArgs;
 
-/// How long a drain waits for requests that were accepted before, in seconds.
+/// Time that a drain waits for accepted requests, in seconds.
 const REQUESTS_S: u64 = 30;
 
-/// Rule by which flowcharts go on.
+/// Execution mode of flowcharts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Flowcharts {
-    /// Count visits: an activity waits for all branches that are alive. Elsa's default
+    /// An activity runs when all active inbound branches have arrived. This is Elsa's default
     Counter,
-    /// Pass tokens: the merge mode of an activity says what it waits for
+    /// Tokens follow connections. The merge mode of an activity decides when it runs
     Token,
 }
 
-/// How to serve.
+/// Options of the server.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     place: PlaceArgs,
-    /// The port of the first node; the others follow. 0 takes any that is free
+    /// Port of the first node. Further nodes use the next ports. 0 selects a free port
     #[arg(long, short, default_value_t = 7070)]
     port: u16,
-    /// The address to listen at; 0.0.0.0 is for everybody who reaches this machine
+    /// Address to listen on. 0.0.0.0 accepts connections from other machines
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
     #[command(flatten)]
     authentication: AuthenticationArgs,
-    /// The address under which people reach this server: what resume links begin with
+    /// Public base URL of the server, used in resume links
     #[arg(long, value_name = "URL", env = "DORMOUSE_PUBLIC_URL")]
     public_url: Option<String>,
-    /// How many proxies stand before it that add to X-Forwarded-For: who guesses is held up by the address that the first of
-    /// them saw. Without any, by that of the connection
+    /// Number of trusted proxies in front of the server that append to X-Forwarded-For. Rate limits apply to the client
+    /// address that they report. With 0, rate limits apply to the address of the connection
     #[arg(
         long,
         value_name = "NUMBER",
@@ -67,7 +67,7 @@ pub(crate) struct ServeArgs {
         default_value_t = 0
     )]
     behind_proxies: usize,
-    /// Network of the proxies, as in 10.0.0.0/8: headers such as X-Forwarded-For count only from there; may be given again for more
+    /// Network of the trusted proxies, such as 10.0.0.0/8. X-Forwarded-* headers from other addresses are ignored. Repeatable
     #[arg(
         long,
         value_name = "NETWORK",
@@ -76,16 +76,16 @@ pub(crate) struct ServeArgs {
         requires = "behind_proxies"
     )]
     proxy_network: Vec<Network>,
-    /// Take only requests that came by HTTPS, to this server (--tls-cert) or to the proxy in front (--behind-proxies), as it says
-    /// in X-Forwarded-Proto
+    /// Reject requests that did not arrive over HTTPS, either at this server (--tls-cert) or at a proxy (--behind-proxies) that
+    /// sets X-Forwarded-Proto
     #[arg(long, env = "DORMOUSE_REQUIRE_HTTPS")]
     require_https: bool,
     #[command(flatten)]
     tls: TlsArgs,
     #[command(flatten)]
     connections: ConnectionArgs,
-    /// Header whose values are credentials, besides Authorization, Cookie, Set-Cookie and Proxy-Authorization: they are redacted in
-    /// journals, executions and exports; may be given again for more
+    /// Header to redact in journals, executions and exports. Authorization, Cookie, Set-Cookie and Proxy-Authorization are always
+    /// redacted. Repeatable
     #[arg(
         long,
         value_name = "HEADER",
@@ -93,10 +93,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     redact: Vec<String>,
-    /// Let Elsa's /bookmarks/resume?t= resume, on GET too. Mail scanners follow links: think twice
+    /// Accept Elsa's resume address (/bookmarks/resume?t=), also on GET. A mail scanner that follows such a link resumes the instance
     #[arg(long)]
     elsa_resume_links: bool,
-    /// Rule by which flowcharts go on, where neither a start (`Flowchart:ExecutionMode`) nor the definition says it
+    /// Default execution mode of flowcharts. A start (`Flowchart:ExecutionMode`) or a definition can override it
     #[arg(
         long,
         value_name = "MODE",
@@ -104,7 +104,7 @@ pub(crate) struct ServeArgs {
         env = "DORMOUSE_FLOWCHARTS"
     )]
     flowcharts: Flowcharts,
-    /// How many nodes to run in this process, each with its own port and cache
+    /// Number of nodes in this process, each with its own port and cache
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     nodes: u16,
     #[command(flatten)]
@@ -115,10 +115,10 @@ pub(crate) struct ServeArgs {
     webhook: WebhookArgs,
     #[command(flatten)]
     studio: StudioArgs,
-    /// Do not write what workflows write with WriteLine
+    /// Suppress the output of WriteLine activities
     #[arg(long, short)]
     quiet: bool,
-    /// What to log on the error stream: off, error, warn, info, debug or trace
+    /// Log level on standard error: off, error, warn, info, debug or trace
     #[arg(
         long,
         value_name = "LEVEL",
@@ -126,7 +126,7 @@ pub(crate) struct ServeArgs {
         default_value = "warn"
     )]
     log: LevelFilter,
-    /// What a line of the log looks like: text, or json for programs
+    /// Log format: text or json
     #[arg(
         long,
         value_name = "FORMAT",
@@ -138,7 +138,7 @@ pub(crate) struct ServeArgs {
     traces: TracesArgs,
 }
 
-/// How long scripts go on after the server was asked to stop.
+/// Time that scripts may continue after the server was asked to stop.
 const SCRIPTS_END: Duration = Duration::from_secs(1);
 
 /// Serves until it is asked to stop.
@@ -178,7 +178,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         traces: args.traces.collector(),
     })
     .await?;
-    // The first credentials of a table that many share are not for whoever reads the first one's log.
+    // The first credentials of a shared table must not appear in the log of one server.
     let is_own = args.place.is_own() || listeners.are_local();
     let first = match host.nodes().first().filter(|_| is_own) {
         Some(node) => prepare_credentials(node, &authentication, args.place.data()).await?,
@@ -252,7 +252,7 @@ async fn serve_until_asked(
     let _sender_gone = asked.wait_for(|stop| *stop).await;
     apps.iter().for_each(App::drain);
     screen.line("Stopping: finishing what is under way. Ctrl-C again ends at once.");
-    // Scripts end after a moment, whatever they do. What they were part of goes on after the next start.
+    // Scripts end after a moment, whatever they do. Their bursts are repeated after the next start.
     let nodes: Vec<Runtime> = apps.iter().map(|app| app.runtime().clone()).collect();
     tokio::spawn(async move {
         tokio::time::sleep(SCRIPTS_END).await;
@@ -286,7 +286,7 @@ async fn allow_event_links(
     Ok(())
 }
 
-/// What is said of who is let in.
+/// Access control, as the first lines of the server describe it.
 struct Hello {
     first: Option<FirstUse>,
     is_open: bool,
@@ -328,7 +328,7 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
         _ => format!(" --url {first}"),
     };
     screen.line(format!(
-        "Dormouse listens at {} and keeps everything in {}{place}",
+        "Dormouse listens on {} and stores its data in {}{place}",
         urls.join(", "),
         if kind == "table" {
             "the DynamoDB table "
@@ -351,10 +351,10 @@ fn welcome(args: &ServeArgs, listeners: &Listeners, hello: &Hello, screen: &Scre
         screen.line("  the first API key:  dormouse key, with the same options for the table");
     }
     if hello.is_open && !listeners.are_local() {
-        screen.line("  careful: whoever reaches this address may do everything");
+        screen.line("  warning: access control is off; every client that reaches this address has all permissions");
     }
     if !listeners.are_local() && !hello.is_encrypted {
-        screen.line("  careful: others reach this address, and what they send is not encrypted; give it a certificate with --tls-cert, or put TLS before it");
+        screen.line("  warning: other machines can reach this address without encryption; use --tls-cert, or a proxy with TLS");
     }
 }
 

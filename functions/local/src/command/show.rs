@@ -13,15 +13,15 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::wait;
 
-/// How many journal lines a page has; the server's limit.
+/// Journal lines of a page; the server's limit.
 const PAGE: usize = 1_000;
 
-/// What to show.
+/// Instance to show.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The instance's id
+    /// Id of the instance
     instance: String,
-    /// At most so many lines of the journal, the last ones
+    /// Maximum number of journal lines. The last ones are shown
     #[arg(long, default_value_t = 200)]
     lines: usize,
 }
@@ -78,7 +78,7 @@ async fn journal(id: &str, mut skip: usize, client: &Client) -> Result<Vec<Value
     }
 }
 
-/// What variables have a value; those of an instance that has ended are gone.
+/// Variables that have a value. An ended instance has none.
 fn by_name(variables: &[Value]) -> Map<String, Value> {
     let pair = |v: &Value| {
         let value = v.get("value").cloned().unwrap_or_default();

@@ -11,29 +11,29 @@ use crate::failure::Failure;
 use crate::input::{self, InputArgs};
 use crate::screen::Screen;
 
-/// What to start.
+/// Instance to start.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
-    /// The definition's id
+    /// Id of the definition
     definition: String,
     #[command(flatten)]
     input: InputArgs,
-    /// The correlation id: what events and searches find the instance by
+    /// Correlation id of the instance, which events and searches can refer to
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
-    /// A name for the instance
+    /// Name of the instance
     #[arg(long)]
     name: Option<String>,
     /// Start at this trigger activity, as if it had fired
     #[arg(long, value_name = "ACTIVITY")]
     trigger: Option<String>,
-    /// Which version: Published, Latest or a number
+    /// Version of the definition: Published, Latest or a number
     #[arg(long, value_name = "VERSION", default_value = "Published")]
     version_options: String,
-    /// A key of your own: the same start under the same key happens once
+    /// Idempotency key: a repeated start with the same key returns the first instance
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Refuse inputs that the workflow does not declare
+    /// Reject inputs that the definition does not declare
     #[arg(long)]
     strict: bool,
 }

@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::server::StudioArgs;
 
-/// What to do about Studio.
+/// Commands for Elsa Studio.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudioCommand {
-    /// Install Studio with npm: about 50 MB to fetch, 93 MB on the disk
+    /// Install Elsa Studio with npm: a download of about 50 MB, 93 MB on disk
     Install(StudioArgs),
 }
 

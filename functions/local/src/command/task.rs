@@ -10,12 +10,12 @@ use crate::failure::Failure;
 use crate::input;
 use crate::screen::Screen;
 
-/// Which task, and what came of it.
+/// Task to complete, and its result.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
-    /// The task's id, as `dormouse show` tells it
+    /// Id of the task, as printed by `dormouse show`
     task: String,
-    /// The result: JSON, `@FILE`, or `-` for the standard input
+    /// Result of the task: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
 }

@@ -1,16 +1,15 @@
-//! The options that say where spans go.
+//! Options of the trace collector.
 
 use clap::Args;
 use dormouse_telemetry::Collector;
 
-/// Where spans go.
+/// Destination of spans.
 #[derive(Debug, Args)]
 pub(super) struct TracesArgs {
-    /// Send a span for each burst to the OpenTelemetry collector at this address (OTLP over HTTP), like
-    /// http://localhost:4318
+    /// Send a span for each burst to this OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     traces: Option<String>,
-    /// Headers for the collector: name=value,name=value
+    /// Headers of requests to the collector: name=value,name=value
     #[arg(
         long,
         value_name = "HEADERS",

@@ -19,10 +19,10 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// What to validate.
+/// Definitions to validate.
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// Definition files, or folders of them. Workflows that others use as activities are looked for among them
+    /// Definition files, or folders of them. A workflow that is used as an activity must be among them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -10,10 +10,10 @@ use tokio::task::AbortHandle;
 
 use super::limits::ConnectionLimits;
 
-/// Extra connections: they are for whoever asks whether the server lives, and for telling the others to come again.
+/// Extra connections: they serve liveness probes, and tell other clients to try later.
 const EXTRA_MAX: usize = 64;
 
-/// How many requests of a connection are being worked on.
+/// Number of requests of a connection in progress.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Phase(Arc<AtomicUsize>);
 

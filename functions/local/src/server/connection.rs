@@ -38,7 +38,7 @@ const STREAMS_MAX: u32 = 32;
 /// Requests that a client takes back before the server has looked at them; one more ends the connection.
 const RESETS_MAX: usize = 20;
 
-/// What may be sent before it is taken, for a request and for a connection: the least that the protocol allows, in bytes.
+/// Flow-control window of a request and of a connection: the minimum of the protocol, in bytes.
 const WINDOW_BYTES: u32 = 65_535;
 
 /// Bytes of an answer that are held for a connection besides the answer.
@@ -47,7 +47,7 @@ const SENT_BYTES: usize = 32 << 10;
 /// Pause between two looks at the answers of a connection.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// What serves the connections of a node.
+/// Server of the connections of a node.
 #[derive(Clone)]
 pub(super) struct Site {
     pub(super) router: Router,

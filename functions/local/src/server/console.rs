@@ -1,10 +1,10 @@
-//! What workflows write (`WriteLine`), passed on to one thread that may wait for whoever reads it.
+//! Output of workflows (`WriteLine`), passed on to one thread that may wait for its reader.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use dormouse_runtime::port::{Happened, Observer};
 
-/// How many lines may wait to be read. Beyond it they are dropped: a terminal must not hold up workflows.
+/// Maximum number of unread lines. Beyond it lines are dropped: a terminal must not delay workflows.
 const WAITING_MAX: usize = 10_000;
 
 /// A line that a workflow wrote.

@@ -1,4 +1,4 @@
-//! Who is let in, and the first credentials: there are no default ones. The first start makes an administrator with
+//! Access control and the first credentials: there are no default ones. The first start makes an administrator with
 //! a password that is shown once, and a key for the command line beside the server, kept in the data folder.
 
 use std::collections::BTreeMap;
@@ -12,26 +12,26 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key;
 
-/// Who is let in at this machine's own address, where nothing else is said.
+/// Default of `--authentication` on the loopback address.
 const OWN: &str = "users,apiKeys";
 
-/// Who is let in, as the command line says it.
+/// Accepted credentials: options of the command line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuthenticationArgs {
-    /// Who is let in: `none` for everybody who reaches it, or a list of users, apiKeys, jwt and oidc. At this machine's own
-    /// address it is `users,apiKeys` unless it is said; elsewhere it must be said
+    /// Accepted credentials: `none` for no access control, or a comma-separated list of users, apiKeys, jwt and oidc. Required
+    /// unless the server listens on the loopback address, where the default is `users,apiKeys`
     #[arg(long, value_name = "WAYS", env = "DORMOUSE_AUTHENTICATION")]
     authentication: Option<String>,
-    /// For jwt: the issuer of tokens
+    /// For jwt: accepted issuer (`iss`)
     #[arg(long, value_name = "ISSUER", env = "DORMOUSE_JWT_ISSUER")]
     jwt_issuer: Option<String>,
-    /// For jwt: what tokens for this server say in `aud`
+    /// For jwt: accepted audience (`aud`)
     #[arg(long, value_name = "AUDIENCE", env = "DORMOUSE_JWT_AUDIENCE")]
     jwt_audience: Option<String>,
-    /// For jwt: where the issuer's keys are; without it, where its discovery document says
+    /// For jwt: address of the issuer's JSON Web Key Set [default: as in its discovery document]
     #[arg(long, value_name = "URL", env = "DORMOUSE_JWT_JWKS_URL")]
     jwt_jwks_url: Option<String>,
-    /// For jwt: whether tokens name their tenant in `tenant`
+    /// For jwt: source of the tenant
     #[arg(
         long,
         value_enum,
@@ -44,19 +44,19 @@ pub(crate) struct AuthenticationArgs {
     oidc: OidcArgs,
 }
 
-/// Where people sign in instead of here.
+/// The OpenID provider at which users sign in.
 #[derive(Debug, clap::Args)]
 struct OidcArgs {
-    /// For oidc: the issuer where people sign in; they come back to /sign-in/callback
+    /// Issuer at which users sign in, for oidc; register `<address>/sign-in/callback` there
     #[arg(long, value_name = "ISSUER", env = "DORMOUSE_OIDC_ISSUER")]
     oidc_issuer: Option<String>,
-    /// For oidc: the client id of this server at the issuer
+    /// Client id of this server at the issuer, for oidc
     #[arg(long, value_name = "ID", env = "DORMOUSE_OIDC_CLIENT_ID")]
     oidc_client_id: Option<String>,
-    /// For oidc: a file with the client secret; without one the server is a public client
+    /// File with the client secret, for oidc; without it, the server is a public client
     #[arg(long, value_name = "FILE", env = "DORMOUSE_OIDC_CLIENT_SECRET_FILE")]
     oidc_client_secret_file: Option<PathBuf>,
-    /// For oidc: scopes to ask for beside `openid`
+    /// Scopes to request besides `openid`, for oidc
     #[arg(
         long,
         value_name = "SCOPES",
@@ -64,7 +64,7 @@ struct OidcArgs {
         default_value = "profile email"
     )]
     oidc_scopes: String,
-    /// For oidc: the claim of the identity token that names the groups of a person
+    /// Claim of the identity token that lists the groups of the user, for oidc
     #[arg(
         long,
         value_name = "CLAIM",
@@ -72,8 +72,8 @@ struct OidcArgs {
         default_value = "groups"
     )]
     oidc_groups_claim: String,
-    /// For oidc: the role that a group has here, like `engineers=admin`; repeat it or separate with commas. The group `*` is
-    /// everybody who signs in
+    /// Role of a group, like `engineers=admin`, for oidc; repeat it, or separate pairs with commas. The group `*` contains
+    /// every user of the issuer
     #[arg(
         long = "oidc-role",
         value_name = "GROUP=ROLE",
@@ -121,12 +121,12 @@ impl OidcArgs {
     }
 }
 
-/// Whose workflows a token of the issuer is about.
+/// Source of the tenant of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum TenantMode {
-    /// Everybody works on the same.
+    /// All callers share one tenant
     Single,
-    /// The token says it.
+    /// The `tenant` claim of the token names it
     Multi,
 }
 
@@ -147,9 +147,10 @@ impl AuthenticationArgs {
             (Some(setting), _) => setting,
             (None, true) => OWN,
             (None, false) => {
-                let message = "others reach this address, and nobody has said who is let in";
+                let message =
+                    "other machines can reach this address, and no access control is configured";
                 return Err(Failure::new(Exit::BadInput, "noAuthentication", message).help(
-                    "say it with --authentication or DORMOUSE_AUTHENTICATION: users, apiKeys, jwt or oidc; none lets everybody in",
+                    "set --authentication or DORMOUSE_AUTHENTICATION to users, apiKeys, jwt or oidc, or to none for no access control",
                 ));
             }
         };
@@ -183,6 +184,10 @@ pub(crate) async fn prepare(
                 .await;
             write(&path, &made.map_err(failed)?.text())?;
         }
+    }
+    if authentication.oidc.is_some() {
+        let made = node.accounts().make_admin_role(&tenant).await;
+        made.map_err(failed)?;
     }
     match authentication.users {
         true => node

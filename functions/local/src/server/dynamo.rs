@@ -16,7 +16,7 @@ use super::storage::Storage;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How long a lease is where other processes go on when this one dies, in ms. Twice what one request may take.
+/// Duration of a lease if other processes can continue when this one dies, in ms. Twice what one request may take.
 const LEASE_MS: i64 = 10_000;
 
 /// Opens a table where the environment says, and makes it first if it is to be made.

@@ -13,7 +13,7 @@ use super::storage::Storage;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How long a lease is on one machine, in ms. A restart makes an end of all of them.
+/// Duration of a lease on one machine, in ms. A restart ends all of them.
 const LEASE_MS: i64 = 5_000;
 
 /// Opens the table of a data folder; both are created where they are missing.
@@ -43,7 +43,7 @@ pub(super) fn open(
     let blobs = Arc::new(FileBlobs::new(folder));
     let store = Store::new(Arc::clone(&table) as _, StoreConfig::embedded())
         .with_blobs(Arc::clone(&blobs) as _)
-        // The folder's lock says that whoever had it before is gone.
+        // The folder's lock proves that its previous holder is gone.
         .with_epoch(&format!("{:016x}", clock.random()));
     Ok(Storage {
         scheduler: TableScheduler::new(store.clone()),

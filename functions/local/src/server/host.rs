@@ -21,29 +21,29 @@ use super::storage::{Place, Storage};
 use super::traces;
 use crate::failure::Failure;
 
-/// How often nodes look whether there is a pause where a read costs nothing, in ms.
+/// Interval in ms at which nodes look for a pause if a read costs nothing.
 const PAUSE_LOOK_MS: u64 = 1_000;
 
-/// How long a drain waits for work that nobody waits for, in seconds. The outbox has what is left of it.
+/// Time that a drain waits for background work, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
 
-/// What a host runs.
+/// Configuration of a host.
 pub(crate) struct HostConfig {
-    /// Where everything is kept.
+    /// Data folder or table.
     pub(crate) place: Place,
-    /// How many nodes.
+    /// Number of nodes.
     pub(crate) nodes: u16,
-    /// How far the HTTP requests of workflows may reach.
+    /// Addresses that HTTP requests of workflows may reach.
     pub(crate) reach: Reach,
-    /// Whether flowcharts pass tokens unless they say otherwise.
+    /// True if flowcharts pass tokens by default.
     pub(crate) passes_tokens: bool,
-    /// How long ended instances are kept.
+    /// Retention of ended instances.
     pub(crate) retention: Retention,
-    /// Where task requests and lifecycle events go, besides the bus that the deployment names, if there is one.
+    /// Receiver of task requests and lifecycle events, in addition to the bus of a deployment.
     pub(crate) webhook: Option<Webhook>,
-    /// Who hears what workflows write and do.
+    /// Observer of the output and the progress of workflows.
     pub(crate) observer: Option<Arc<dyn Observer>>,
-    /// Where spans go. `None`: nobody wants them.
+    /// Destination of spans. `None`: no spans are made.
     pub(crate) traces: Option<Collector>,
 }
 
@@ -52,7 +52,7 @@ fn threads_for_scripts() -> Result<Arc<dyn Compute>, Failure> {
     Ok(Arc::new(pool))
 }
 
-/// Nodes over one table. Timers fire and sweeps go on until it is closed.
+/// Nodes over one table. Timers fire and sweeps run until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
     registries: Vec<Arc<Registry>>,
@@ -150,12 +150,12 @@ impl Host {
         &self.nodes
     }
 
-    /// What each node counts, in the same order.
+    /// Metrics of each node, in the same order.
     pub(crate) fn registries(&self) -> &[Arc<Registry>] {
         &self.registries
     }
 
-    /// Work that nobody waits for.
+    /// Background work.
     pub(crate) fn background(&self) -> &TokioBackground {
         &self.background
     }
@@ -172,7 +172,7 @@ impl Host {
             let left = self.background.count();
             tracing::warn!(
                 left,
-                "stopped before all work was done; the next start goes on with it"
+                "stopped before all work was done; the next start continues it"
             );
         }
         drop(self.nodes);
@@ -180,7 +180,7 @@ impl Host {
     }
 }
 
-/// Looks whether there is a pause, before anything fires, and goes on looking: one outlives the process that was told of
+/// Looks for a pause before anything fires, and continues to look: one outlives the process that was told of
 /// it.
 async fn heed_pauses(
     nodes: &[Runtime],

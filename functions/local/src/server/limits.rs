@@ -1,4 +1,4 @@
-//! How many connections the server holds, and how many files the operating system lets it open.
+//! Limits of connections and of open files.
 
 use clap::Args;
 
@@ -12,14 +12,14 @@ const OTHER_FILES: u64 = 256;
 #[cfg(unix)]
 const FILES_MAX: u64 = 65_536;
 
-/// How many connections to hold.
+/// Limits of connections: options of the command line.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectionArgs {
-    /// Connections to hold at once [default: 2048, or as many as the limit of open files allows]. Beyond it the oldest one that
-    /// waits for a request is closed, and if all are at work, only /health/live is answered
+    /// Maximum number of open connections [default: 2048, or the limit of open files if it is lower]. Beyond it, the server closes
+    /// the oldest idle connection. If none is idle, it answers only /health/live
     #[arg(long, value_name = "NUMBER", env = "DORMOUSE_MAX_CONNECTIONS", value_parser = clap::value_parser!(u32).range(1..))]
     max_connections: Option<u32>,
-    /// Connections to hold from one address [default: half of all; all of them behind proxies]
+    /// Maximum number of open connections from one address [default: half of --max-connections; all of them behind proxies]
     #[arg(long, value_name = "NUMBER", env = "DORMOUSE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = clap::value_parser!(u32).range(1..))]
     max_connections_per_address: Option<u32>,
 }

@@ -23,7 +23,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 /// The ports of all nodes, in order.
 pub(crate) struct Listeners(Vec<TcpListener>);
 
-/// How connections are served.
+/// Settings of connections.
 pub(crate) struct Serving {
     pub(crate) limits: ConnectionLimits,
     /// `None`: what is sent is not encrypted.
@@ -75,7 +75,7 @@ impl Listeners {
         self.0.iter().filter_map(|l| l.local_addr().ok()).collect()
     }
 
-    /// Whether only this machine can reach them.
+    /// True if only this machine can reach them.
     pub(crate) fn are_local(&self) -> bool {
         self.addresses()
             .iter()

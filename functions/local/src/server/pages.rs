@@ -8,10 +8,10 @@ use dormouse_console::{Pages, Studio};
 use dormouse_cost::Prices;
 use serde_json::{Value, json};
 
-/// Where Elsa Studio is.
+/// Folder of Elsa Studio.
 #[derive(Debug, Args)]
 pub(crate) struct StudioArgs {
-    /// The folder that `dormouse studio install` has put Elsa Studio in; without it the console has our own pages only
+    /// Folder of Elsa Studio, as created by `dormouse studio install`. Without it, the console has only its built-in pages
     #[arg(
         long,
         value_name = "FOLDER",
@@ -32,7 +32,7 @@ pub(crate) fn pages(args: &StudioArgs, addresses: &[SocketAddr]) -> Pages {
     Pages::new(about, Studio::find(&args.studio))
 }
 
-/// What a burst costs on AWS, roughly: an invocation that takes a lease, commits and reads once. Each write is one
+/// Rough cost of a burst on AWS: an invocation that takes a lease, commits and reads once. Each write is one
 /// unit for the item and one for the index that lists it.
 fn prices() -> Value {
     let Ok(prices) = Prices::of_this_build() else {

@@ -1,4 +1,4 @@
-//! Who may read the data folder: it holds signing keys and everything that workflows know, so the user of the server alone.
+//! Permissions of the data folder. It contains signing keys and all data of workflows, so only the user of the server may read it.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 
 /// Makes a data folder and everything in it readable to the user of the server alone, before it is opened.
 ///
-/// A folder that earlier builds left open is mended. One that is not a data folder yet and has other files in it is not
+/// The permissions of a folder that earlier builds left open are repaired. One that is not a data folder yet and has other files in it is not
 /// touched. `is_shared`: others are meant to read it.
 #[cfg(unix)]
 pub(super) fn secure(folder: &Path, is_shared: bool) -> Result<(), Failure> {

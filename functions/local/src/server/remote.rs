@@ -1,4 +1,4 @@
-//! What a deployment on AWS has besides its table: queues and schedules, the topic, the bus. Each is used where the
+//! Parts of a deployment on AWS besides its table: queues and schedules, the topic, the bus. Each is used where the
 //! environment names it; without queues the process handles its own messages and its timers lie in the table.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct AwsRemote {
 }
 
 impl AwsRemote {
-    /// What the environment names beside the table `table`.
+    /// Parts that the environment names beside the table `table`.
     pub(super) fn read(
         config: &AwsConfig,
         table: &str,

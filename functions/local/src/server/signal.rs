@@ -1,4 +1,4 @@
-//! Being asked to stop: Ctrl-C, or SIGTERM from whoever runs the process.
+//! Requests to stop: Ctrl-C, or SIGTERM from the supervisor of the process.
 
 use tokio::sync::watch;
 

@@ -1,4 +1,4 @@
-//! Where everything is kept, opened: the store, the timers that lie in it, and what its kind asks of the nodes.
+//! The opened data folder or table: the store, the timers that lie in it, and what its kind asks of the nodes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::{folder, permissions};
 use crate::failure::Failure;
 
-/// Where everything is kept.
+/// Data folder or table.
 pub(crate) enum Place {
     /// In a folder that this process has for itself.
     Folder {
@@ -23,14 +23,14 @@ pub(crate) enum Place {
         data: PathBuf,
         /// The most bytes that the table may grow to. `None`: as the disk allows.
         bytes_max: Option<u64>,
-        /// Whether other users of this machine may read it.
+        /// True if other users of this machine may read it.
         is_shared: bool,
     },
     /// In a DynamoDB table that other processes may use at the same time.
     Dynamo {
         /// Its name.
         table: String,
-        /// Whether it is made if it is missing.
+        /// True if it is created when it is missing.
         is_made: bool,
         /// The S3 bucket for large states. `None`: they are refused.
         bucket: Option<String>,
@@ -41,21 +41,21 @@ pub(crate) enum Place {
 pub(crate) struct Storage {
     pub(crate) store: Store,
     pub(crate) scheduler: TableScheduler,
-    /// The store's table, for whoever reads all of it.
+    /// The store's table, for commands that read all of it.
     pub(crate) scan: Arc<dyn Scan>,
     /// The store's large values, likewise.
     pub(crate) blobs: Option<Arc<dyn ListBlobs>>,
-    /// How long a lease is, in ms.
+    /// Duration of a lease, in ms.
     pub(crate) lease_ms: i64,
     /// The table, if it lies in this process.
     pub(super) embedded: Option<Arc<EmbeddedTable>>,
-    /// What else there is, if the table is far away.
+    /// Other parts of the deployment of a remote table.
     pub(crate) remote: Option<Box<dyn Remote>>,
 }
 
-/// What a deployment has besides its table.
+/// Parts of a deployment besides its table.
 pub(crate) trait Remote: Send + Sync {
-    /// Whether timers are set as schedules, and not in the table.
+    /// True if timers are schedules and not rows of the table.
     fn has_schedules(&self) -> bool;
 
     /// Puts what there is behind the ports of a node.

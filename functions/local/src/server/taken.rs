@@ -16,7 +16,7 @@ use tokio::time::Instant;
 const GRACE: Duration = Duration::from_secs(30);
 const BYTES_PER_MS_MIN: u64 = 1;
 
-/// What is sent at once: what a client does not take stays in its answer, and is seen to stay.
+/// Bytes that are sent at once. The rest stays in the answer, where it can be measured.
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// The answers of a connection that are being sent.
@@ -49,7 +49,7 @@ impl Answers {
         })
     }
 
-    /// Whether the client has left one for too long.
+    /// True if the client has not taken an answer for too long.
     pub(super) fn is_late(&self) -> bool {
         let under = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -59,7 +59,7 @@ impl Answers {
 
 struct Sent {
     body: Body,
-    /// What is left of a frame.
+    /// Rest of a frame.
     rest: Option<Bytes>,
     sent: u64,
     began: Instant,

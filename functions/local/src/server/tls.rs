@@ -17,10 +17,10 @@ use crate::failure::Failure;
 /// Pause between two looks at the files.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Where the certificate is.
+/// Files of the certificate.
 #[derive(Debug, Args)]
 pub(crate) struct TlsArgs {
-    /// Serve HTTPS with this certificate, a PEM file with its chain. Read again when it changes
+    /// Serve HTTPS with this certificate: a PEM file with its chain. The server reloads it when the file changes
     #[arg(
         long,
         value_name = "FILE",
@@ -66,7 +66,7 @@ struct Settings {
     http1_only: Arc<ServerConfig>,
 }
 
-/// What the files hold.
+/// Content of the files.
 #[derive(PartialEq, Eq)]
 struct Pem {
     certificate: Vec<u8>,

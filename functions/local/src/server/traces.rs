@@ -9,12 +9,12 @@ use dormouse_telemetry::{Collector, Spans};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How often they are sent.
+/// Interval between two sends.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Begins to send spans to a collector; answers who is to watch for them, beside whoever watches already.
+/// Begins to send spans to a collector. Returns the observer that records them, combined with the present one.
 ///
-/// Whoever starts the server has named the collector, so it may be on this machine.
+/// The operator has named the collector, so it may be on this machine.
 pub(super) fn begin(
     collector: Collector,
     observer: Option<Arc<dyn Observer>>,
@@ -34,7 +34,7 @@ async fn run(spans: Arc<Spans>, mut stop: watch::Receiver<bool>) {
     while !is_over {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
-            // Nobody who could stop it is a reason to stop too.
+            // A missing sender of the stop signal is a reason to stop, too.
             changed = stop.changed() => is_over = changed.is_err() || *stop.borrow(),
         }
         spans.send().await;

@@ -21,7 +21,7 @@ const IDLE: Duration = Duration::from_secs(75);
 /// Time without any of an answer being taken.
 const TAKEN: Duration = Duration::from_secs(30);
 
-/// What the first bytes of a connection are, if it speaks HTTP/2.
+/// First bytes of an HTTP/2 connection.
 const PREFACE: &[u8] = b"PRI";
 
 /// A connection with its timeouts.
@@ -53,7 +53,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// Whether the client has been waited for too long.
+    /// True if the client has been silent for too long.
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
         let idle = || Box::pin(sleep_until(Instant::now() + IDLE));
         let until = self.read_until.get_or_insert_with(idle);

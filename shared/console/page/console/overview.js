@@ -33,6 +33,7 @@ export async function overview() {
   const isQuiet = recent.items.length === 0;
   return [
     h("h1", {}, "Overview"),
+    server?.guide ? h("p", {}, h("a", { href: server.guide }, "Guide"), h("span", { class: "soft" }, ": concepts, tutorials, operations and reference")) : "",
     pausing?.pausedAt ? h("p", { class: "notice", role: "status" }, pauseWords(pausing), ". Nothing starts or goes on until it is ended: ", link("cluster", "Cluster")) : "",
     h("div", { class: "cards" },
       card("instances?status=Executing", running, "running now", "good"),

@@ -8,8 +8,7 @@ struct Break;
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new("Elsa.Break", "Looping", "Ends the nearest loop around it.")
-            .terminal(),
+        descriptor: Descriptor::new("Elsa.Break", "Looping", "Ends the enclosing loop.").terminal(),
         build: |_, _| Box::new(Break),
     }
 }

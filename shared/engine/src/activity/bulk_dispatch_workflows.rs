@@ -29,45 +29,45 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.BulkDispatchWorkflows",
             "Composition",
-            "Starts another workflow for every item.",
+            "Starts a child workflow for every item.",
         )
         .kind(ActivityKind::Task)
         .input(
             "workflowDefinitionId",
             "String",
-            "The workflow; its published version runs.",
+            "Id of the workflow definition. Its published version runs.",
         )
         .hint("workflow-definition-picker")
         .input("items", "Object", "The items.")
         .input(
             "defaultItemInputKey",
             "String",
-            "The input under which a child finds an item that is no map.",
+            "Name of the child's input that receives an item that is no object.",
         )
         .default_value("Item")
         .input(
             "correlationIdFunction",
             "String",
-            "Gives a child's correlation id; the item is in `args`.",
+            "Correlation id of a child. The item is in `args`.",
         )
         .lazy()
-        .input("input", "ObjectDictionary", "What every child is given.")
+        .input("input", "ObjectDictionary", "Input of every child.")
         .input(
             "waitForCompletion",
             "Boolean",
-            "Whether to wait for the end of all children.",
+            "Wait for the end of all children.",
         )
         .default_value(true)
         .input(
             "startNewTrace",
             "Boolean",
-            "Whether the children's traces are their own.",
+            "Start a trace of its own for each child.",
         )
         .default_value(false)
         .input(
             "channelName",
             "String",
-            "Taken and not used: there is one channel.",
+            "Accepted and ignored: there is one channel.",
         )
         .port("childCompleted")
         .port("childFaulted")

@@ -14,7 +14,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Complete",
             "Composition",
-            "Ends the nearest workflow around it, with outcomes.",
+            "Completes the enclosing workflow with outcomes.",
         )
         .input("outcomes", "Object", "The outcome, or a list of them.")
         .hint("outcome-picker")

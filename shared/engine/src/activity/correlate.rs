@@ -11,7 +11,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Correlate",
             "Primitives",
-            "Gives the workflow instance a correlation id.",
+            "Sets the correlation id of the workflow instance.",
         )
         .input(
             "correlationId",

@@ -20,7 +20,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             CRON,
             "Scheduling",
-            "Starts a workflow by a cron expression, or waits for it once.",
+            "Starts the workflow by a cron expression, or waits for its next time.",
         )
         .kind(ActivityKind::Trigger)
         .input(
@@ -31,7 +31,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "timeZone",
             "String",
-            "The IANA zone it is meant in, such as Europe/Amsterdam; UTC if there is none.",
+            "IANA time zone of the expression, such as Europe/Amsterdam. Default: UTC.",
         ),
         build: |builder, _| {
             check(builder);

@@ -10,8 +10,8 @@ struct Delay;
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new("Elsa.Delay", "Scheduling", "Waits for a length of time.")
-            .input("timeSpan", "TimeSpan", "How long.")
+        descriptor: Descriptor::new("Elsa.Delay", "Scheduling", "Waits for a duration.")
+            .input("timeSpan", "TimeSpan", "Duration.")
             .default_value("00:01:00"),
         build: |_, _| Box::new(Delay),
     }

@@ -19,41 +19,37 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.DispatchWorkflow",
             "Composition",
-            "Starts another workflow, which runs on its own.",
+            "Starts another workflow, which runs independently.",
         )
         .input(
             "workflowDefinitionId",
             "String",
-            "The workflow; its published version runs.",
+            "Id of the workflow definition. Its published version runs.",
         )
         .hint("workflow-definition-picker")
         .input(
             "correlationId",
             "String",
-            "The correlation id of the new instance.",
+            "Correlation id of the new instance.",
         )
-        .input("input", "ObjectDictionary", "What the workflow is given.")
+        .input("input", "ObjectDictionary", "Input of the workflow.")
         .input(
             "waitForCompletion",
             "Boolean",
-            "Whether to wait for its end.",
+            "Wait for the end of the workflow.",
         )
         .default_value(false)
-        .input(
-            "startNewTrace",
-            "Boolean",
-            "Whether its trace is one of its own.",
-        )
+        .input("startNewTrace", "Boolean", "Start a trace of its own.")
         .default_value(false)
         .input(
             "channelName",
             "String",
-            "Taken and not used: there is one channel.",
+            "Accepted and ignored: there is one channel.",
         )
         .output(
             "result",
             "Object",
-            "The workflow's output, if it was waited for.",
+            "Output of the workflow, if it was waited for.",
         ),
         build: |_, _| Box::new(DispatchWorkflow),
     }

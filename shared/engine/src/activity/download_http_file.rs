@@ -17,7 +17,7 @@ struct DownloadHttpFile {
 }
 
 pub(crate) fn built_in() -> BuiltIn {
-    let descriptor = Descriptor::new("Elsa.DownloadHttpFile", "HTTP", "Fetches a file by HTTP.")
+    let descriptor = Descriptor::new("Elsa.DownloadHttpFile", "HTTP", "Downloads a file.")
         .titled("Download File")
         .kind(ActivityKind::Task);
     BuiltIn {
@@ -25,27 +25,27 @@ pub(crate) fn built_in() -> BuiltIn {
             .input(
                 "expectedStatusCodes",
                 "Int32[]",
-                "The status codes that are outcomes.",
+                "Status codes that are outcomes.",
             )
             .default_value(json!([200]))
             .output("result", "Object", "The file.")
             .opaque()
-            .output("response", "Object", "The answer, without its body.")
+            .output("response", "Object", "Response, without its body.")
             .opaque()
-            .output("statusCode", "Int32", "The status.")
-            .output("responseContentStream", "Stream", "The bytes.")
+            .output("statusCode", "Int32", "Status code.")
+            .output("responseContentStream", "Stream", "Content as bytes.")
             .opaque()
-            .output("responseContentBytes", "ByteArray", "The bytes.")
+            .output("responseContentBytes", "ByteArray", "Content as bytes.")
             .opaque()
             .output(
                 "responseHeaders",
                 "ObjectDictionary",
-                "The headers of the answer.",
+                "Headers of the response.",
             )
             .output(
                 "responseContentHeaders",
                 "ObjectDictionary",
-                "Those of them that tell of the body.",
+                "Headers that describe the body.",
             )
             .outcomes(&[
                 "200",

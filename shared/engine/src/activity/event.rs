@@ -19,8 +19,8 @@ pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
         descriptor: Descriptor::new(EVENT, "Primitives", "Waits for an event.")
             .kind(ActivityKind::Trigger)
-            .input("eventName", "String", "The event's name.")
-            .output("result", "Object", "What came with the event."),
+            .input("eventName", "String", "Name of the event.")
+            .output("result", "Object", "Payload of the event."),
         build: |_, _| Box::new(Event),
     }
 }

@@ -16,25 +16,25 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.ExecuteWorkflow",
             "Composition",
-            "Runs another workflow at once, until it waits or ends.",
+            "Runs another workflow until it suspends or ends.",
         )
         .kind(ActivityKind::Task)
         .input(
             "workflowDefinitionId",
             "String",
-            "The workflow; its published version runs.",
+            "Id of the workflow definition. Its published version runs.",
         )
         .hint("workflow-definition-picker")
         .input(
             "correlationId",
             "String",
-            "The correlation id of the new instance.",
+            "Correlation id of the new instance.",
         )
-        .input("input", "ObjectDictionary", "What the workflow is given.")
+        .input("input", "ObjectDictionary", "Input of the workflow.")
         .input(
             "waitForCompletion",
             "Boolean",
-            "Whether to wait for its end if it has to wait itself.",
+            "Wait for the end of the workflow if it suspends.",
         )
         .default_value(false)
         .output(

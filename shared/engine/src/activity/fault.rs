@@ -11,23 +11,23 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Fault",
             "Primitives",
-            "Fails, with a code and a message.",
+            "Faults with a code and a message.",
         )
-        .input("code", "String", "Tells one failure from another.")
+        .input("code", "String", "Code of the fault.")
         .default_value("0")
         .input(
             "category",
             "String",
-            "Groups failures, such as HTTP or Alteration.",
+            "Category of the fault, such as HTTP or Alteration.",
         )
         .default_value("General")
         .input(
             "faultType",
             "String",
-            "Whether it is a failure of the system or of the business.",
+            "Type of the fault: system or business.",
         )
         .default_value("System")
-        .input("message", "String", "What went wrong."),
+        .input("message", "String", "Message of the fault."),
         build: |_, _| Box::new(Throw),
     }
 }

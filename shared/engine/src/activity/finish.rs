@@ -11,7 +11,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Finish",
             "Primitives",
-            "Ends the workflow at once, whatever else it is doing.",
+            "Ends the workflow and cancels everything that is still open.",
         )
         .terminal(),
         build: |_, _| Box::new(Finish),

@@ -11,10 +11,10 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.FlowDecision",
             "Branching",
-            "Follows one connection or the other.",
+            "Evaluates a condition and follows the connection `True` or `False`.",
         )
         .titled("Decision")
-        .input("condition", "Boolean", "What decides.")
+        .input("condition", "Boolean", "Condition to evaluate.")
         .default_value(false)
         .outcomes(&["True", "False"]),
         build: |_, _| Box::new(FlowDecision),

@@ -14,7 +14,7 @@ struct FlowJoin;
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
         descriptor: Descriptor::new("Elsa.FlowJoin", "Branching", "Merges branches into one.")
-            .input("mode", "FlowJoinMode", "Which branches it waits for.")
+            .input("mode", "FlowJoinMode", "Branches to wait for.")
             .default_value("WaitAny")
             .options(&["WaitAny", "WaitAll", "WaitAllActive"]),
         build: |_, _| Box::new(FlowJoin),

@@ -23,17 +23,17 @@ pub(crate) fn built_in() -> BuiltIn {
             .input(
                 "expectedStatusCodes",
                 "Int32[]",
-                "The status codes that are outcomes.",
+                "Status codes that are outcomes.",
             )
             .default_value(json!([200]))
-            .output("statusCode", "Int32", "The status.")
-            .output("parsedContent", "Object", "The body as a value.")
+            .output("statusCode", "Int32", "Status code.")
+            .output("parsedContent", "Object", "Body of the response, parsed.")
             .output(
                 "responseHeaders",
                 "ObjectDictionary",
-                "The headers of the answer.",
+                "Headers of the response.",
             )
-            .output("result", "Object", "The answer, without its body.")
+            .output("result", "Object", "Response, without its body.")
             .opaque()
             .outcomes(&[
                 "200",

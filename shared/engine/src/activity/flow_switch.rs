@@ -14,7 +14,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.FlowSwitch",
             "Branching",
-            "Follows the connections of the cases that hold.",
+            "Follows the connections of the matching cases.",
         )
         .titled("Switch (flow)")
         .plain(
@@ -26,7 +26,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "mode",
             "SwitchMode",
-            "Whether the first match counts, or every one.",
+            "Selects the first matching case or every matching case.",
         )
         .default_value("MatchFirst")
         .options(&["MatchFirst", "MatchAny"])

@@ -17,7 +17,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.For",
             "Looping",
-            "Runs an activity for every number from a start to an end.",
+            "Runs an activity for every number of a range.",
         )
         .input("start", "Int32", "The first number.")
         .default_value(0)
@@ -26,17 +26,17 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "step",
             "Int32",
-            "What is added from round to round; negative to count down.",
+            "Increment of each iteration; negative to count down.",
         )
         .default_value(1)
         .input(
             "outerBoundInclusive",
             "Boolean",
-            "Whether the end is a round of its own.",
+            "Include the last number in the loop.",
         )
         .default_value(true)
         .port("body")
-        .output("currentValue", "Object", "The number of the round."),
+        .output("currentValue", "Object", "Current number."),
         build: |builder, fields| {
             Box::new(For {
                 body: builder.child(fields, "body"),

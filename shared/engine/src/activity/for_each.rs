@@ -17,17 +17,17 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.ForEach",
             "Looping",
-            "Runs an activity for every item, one after the other.",
+            "Runs an activity for every item, in order.",
         )
         .input(
             "items",
             "Object[]",
-            "The items. Read again before every round.",
+            "Items. Read again before every iteration.",
         )
         .default_value(Value::Array(Vec::new()))
         .lazy()
         .port("body")
-        .output("currentValue", "Object", "The item of the round."),
+        .output("currentValue", "Object", "Current item."),
         build: |builder, fields| {
             Box::new(ForEach {
                 body: builder.child(fields, "body"),

@@ -14,11 +14,11 @@ struct Fork {
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new("Elsa.Fork", "Branching", "Runs branches side by side.")
+        descriptor: Descriptor::new("Elsa.Fork", "Branching", "Runs branches concurrently.")
             .plain(
                 "joinMode",
                 "ForkJoinMode",
-                "Whether all branches must end, or the first ends it.",
+                "Wait for all branches, or for the first.",
             )
             .with_plain(|p| {
                 p.default = "WaitAll".into();

@@ -38,30 +38,30 @@ pub(super) struct Response {
 /// The inputs that say what is sent. Elsa names those of the body differently for downloads.
 pub(super) fn inputs(descriptor: Descriptor, content: &str, content_type: &str) -> Descriptor {
     descriptor
-        .input("url", "Uri", "Where to.")
-        .input("method", "String", "The method.")
+        .input("url", "Uri", "Address.")
+        .input("method", "String", "HTTP method.")
         .default_value("GET")
         .options(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
         .input(content, "Object", "The body.")
-        .input(content_type, "String", "What the body is.")
+        .input(content_type, "String", "Content type of the body.")
         .input(
             "authorization",
             "String",
-            "The Authorization header. Never logged.",
+            "Authorization header. Never logged.",
         )
         .sensitive()
         .input(
             "disableAuthorizationHeaderValidation",
             "Boolean",
-            "Taken and not used: the header is sent as it is.",
+            "Accepted and ignored: the header is sent as it is.",
         )
         .default_value(false)
-        .input("requestHeaders", "HttpHeaders", "More headers.")
+        .input("requestHeaders", "HttpHeaders", "Additional headers.")
         .default_value(Value::Object(Map::new()))
         .input(
             "enableResiliency",
             "Boolean",
-            "Obsolete: tries again up to eight times. Use a resilience strategy.",
+            "Obsolete: retries up to eight times. Use a resilience strategy.",
         )
         .default_value(false)
 }

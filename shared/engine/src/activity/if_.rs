@@ -14,12 +14,16 @@ struct If {
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new("Elsa.If", "Branching", "Runs one branch or the other.")
-            .input("condition", "Boolean", "What decides.")
-            .default_value(false)
-            .port("then")
-            .port("else")
-            .output("result", "Boolean", "The condition's value."),
+        descriptor: Descriptor::new(
+            "Elsa.If",
+            "Branching",
+            "Evaluates a condition and runs one of two activities.",
+        )
+        .input("condition", "Boolean", "Condition to evaluate.")
+        .default_value(false)
+        .port("then")
+        .port("else")
+        .output("result", "Boolean", "Value of the condition."),
         build: |builder, fields| {
             Box::new(If {
                 then: builder.child(fields, "then"),

@@ -30,7 +30,7 @@ impl Activity for End {
 /// `Elsa.Start`.
 pub(crate) fn start() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new("Elsa.Start", "Primitives", "Where a flowchart begins."),
+        descriptor: Descriptor::new("Elsa.Start", "Primitives", "Start of a flowchart."),
         build: |_, _| Box::new(Marker),
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn end() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.End",
             "Primitives",
-            "Ends the flowchart or sequence it is in.",
+            "Ends the enclosing flowchart or sequence.",
         )
         .terminal(),
         build: |_, _| Box::new(End),

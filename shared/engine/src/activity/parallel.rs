@@ -14,7 +14,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Parallel",
             "Workflows",
-            "Runs activities at once and ends when all of them have.",
+            "Runs activities concurrently and ends when all of them have ended.",
         )
         .container(),
         build: |builder, fields| {

@@ -20,7 +20,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.ParallelForEach",
             "Looping",
-            "Runs an activity for every item at once.",
+            "Runs an activity for every item, concurrently.",
         )
         .input("items", "Object", "The items.")
         .default_value(Value::Array(Vec::new()))

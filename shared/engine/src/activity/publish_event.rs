@@ -13,19 +13,19 @@ struct PublishEvent;
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
         descriptor: Descriptor::new("Elsa.PublishEvent", "Primitives", "Publishes an event.")
-            .input("eventName", "String", "The event's name.")
+            .input("eventName", "String", "Name of the event.")
             .input(
                 "correlationId",
                 "String",
-                "Only instances with this correlation id receive it.",
+                "Deliver only to instances with this correlation id.",
             )
             .input(
                 "isLocalEvent",
                 "Boolean",
-                "Whether only this workflow instance receives it.",
+                "Deliver only to this workflow instance.",
             )
             .default_value(false)
-            .input("payload", "Object", "What comes with the event."),
+            .input("payload", "Object", "Payload of the event."),
         build: |_, _| Box::new(PublishEvent),
     }
 }

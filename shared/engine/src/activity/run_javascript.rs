@@ -23,17 +23,17 @@ pub(crate) fn built_in() -> BuiltIn {
             .input(
                 "script",
                 "String",
-                "The script. `setOutcome` and `setOutcomes` choose the outcomes.",
+                "Script. `setOutcome` and `setOutcomes` select the outcomes.",
             )
             .default_value("")
             .hint("code-editor")
             .input(
                 "possibleOutcomes",
                 "String[]",
-                "The outcomes the script may choose, for the designer.",
+                "Outcomes that the script may choose, for the designer.",
             )
             .hint("dynamic-outcomes")
-            .output("result", "Object", "What the script returned."),
+            .output("result", "Object", "Return value of the script."),
         build: |builder, _| {
             Box::new(RunScript {
                 language: Language::JavaScript,
@@ -50,17 +50,17 @@ pub(crate) fn csharp() -> BuiltIn {
             .input(
                 "script",
                 "String",
-                "The script, in the safe subset of C#. `Outcome.Set` chooses the outcomes.",
+                "Script, in the safe subset of C#. `Outcome.Set` selects the outcomes.",
             )
             .default_value("")
             .hint("code-editor")
             .input(
                 "possibleOutcomes",
                 "String[]",
-                "The outcomes the script may choose, for the designer.",
+                "Outcomes that the script may choose, for the designer.",
             )
             .hint("dynamic-outcomes")
-            .output("result", "Object", "What the script returned."),
+            .output("result", "Object", "Return value of the script."),
         build: |builder, _| {
             Box::new(RunScript {
                 language: Language::CSharp,

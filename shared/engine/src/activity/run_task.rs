@@ -19,17 +19,17 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.RunTask",
             "Primitives",
-            "Asks an outside worker to do a task and waits for the result.",
+            "Requests a task from an external worker and waits for its result.",
         )
-        .input("taskName", "String", "What the worker knows the task by.")
-        .input(
-            "payload",
-            "ObjectDictionary",
-            "What the worker needs to know.",
-        )
+        .input("taskName", "String", "Name of the task.")
+        .input("payload", "ObjectDictionary", "Payload for the worker.")
         .hint("json-editor")
-        .output("taskId", "String", "The id the worker gives back.")
-        .output("result", "Object", "What the worker answered."),
+        .output(
+            "taskId",
+            "String",
+            "Id that the worker reports the result under.",
+        )
+        .output("result", "Object", "Result that the worker reported."),
         build: |_, _| Box::new(RunTask),
     }
 }

@@ -27,19 +27,19 @@ pub(crate) fn built_in() -> BuiltIn {
             .plain(
                 "expectedStatusCodes",
                 "HttpStatusCodeCase[]",
-                "The status codes that have an activity of their own.",
+                "Status codes with an activity of their own.",
             )
             .port("unmatchedStatusCode")
             .port("failedToConnect")
             .port("timeout")
-            .output("statusCode", "Int32", "The status.")
-            .output("parsedContent", "Object", "The body as a value.")
+            .output("statusCode", "Int32", "Status code.")
+            .output("parsedContent", "Object", "Body of the response, parsed.")
             .output(
                 "responseHeaders",
                 "ObjectDictionary",
-                "The headers of the answer.",
+                "Headers of the response.",
             )
-            .output("result", "Object", "The answer, without its body.")
+            .output("result", "Object", "Response, without its body.")
             .opaque(),
         build: |builder, fields| {
             Box::new(SendHttpRequest {

@@ -14,12 +14,8 @@ struct Sequence {
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new(
-            "Elsa.Sequence",
-            "Workflows",
-            "Runs activities one after the other.",
-        )
-        .container(),
+        descriptor: Descriptor::new("Elsa.Sequence", "Workflows", "Runs activities in order.")
+            .container(),
         build: |builder, fields| {
             Box::new(Sequence {
                 activities: builder.children(fields, "activities"),

@@ -11,7 +11,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.SetName",
             "Primitives",
-            "Gives the workflow instance a name.",
+            "Sets the name of the workflow instance.",
         )
         .input("value", "String", "The name."),
         build: |_, _| Box::new(SetName),

@@ -11,7 +11,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.SetOutput",
             "Composition",
-            "Gives an output of the workflow a value.",
+            "Sets an output of the workflow.",
         )
         .input("outputName", "String", "The output.")
         .hint("output-picker")

@@ -12,14 +12,10 @@ struct SetVariable {
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new(
-            "Elsa.SetVariable",
-            "Primitives",
-            "Gives a variable a value.",
-        )
-        .plain("variable", "Variable", "The variable.")
-        .with_plain(|input| input.ui_hint = "variable-picker")
-        .input("value", "Object", "The value."),
+        descriptor: Descriptor::new("Elsa.SetVariable", "Primitives", "Sets a variable.")
+            .plain("variable", "Variable", "The variable.")
+            .with_plain(|input| input.ui_hint = "variable-picker")
+            .input("value", "Object", "The value."),
         build: |builder, fields| {
             let variable = fields.get("variable").and_then(variable_id);
             if !variable.as_ref().is_some_and(|id| builder.has_variable(id)) {

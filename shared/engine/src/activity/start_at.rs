@@ -20,17 +20,17 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             START_AT,
             "Scheduling",
-            "Starts a workflow at an instant, or waits for it.",
+            "Starts the workflow at a point in time, or waits for it.",
         )
         .kind(ActivityKind::Trigger)
-        .input("dateTime", "DateTimeOffset", "The instant.")
+        .input("dateTime", "DateTimeOffset", "Point in time.")
         // Without an offset of its own it is meant in the zone, so none may be added to it.
         .with(|input| input.data_type = DataType::DateTime)
         .hint("datetime-picker")
         .input(
             "timeZone",
             "String",
-            "The IANA zone of an instant without an offset; UTC if there is none.",
+            "IANA time zone of a time without an offset. Default: UTC.",
         ),
         build: |_, _| Box::new(StartAt),
     }

@@ -77,24 +77,24 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.StateMachine",
             "Flow",
-            "Moves from state to state as triggers say.",
+            "Moves between states when triggers fire.",
         )
         .plain(
             "states",
             "State[]",
-            "The states, each with an entry and an exit activity.",
+            "States, each with an entry and an exit activity.",
         )
         .plain(
             "transitions",
             "Transition[]",
-            "The ways between them, each with a trigger.",
+            "Transitions between states, each with a trigger.",
         )
         .input(
             "initialState",
             "String",
-            "The state it begins in; the first one unless it is named.",
+            "Initial state. By default, the first one.",
         )
-        .output("currentState", "String", "The state it is in."),
+        .output("currentState", "String", "Current state."),
         build: |builder, fields| {
             let states = states(builder, fields);
             let transitions = transitions(builder, fields, &states);

@@ -17,7 +17,7 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.Switch",
             "Branching",
-            "Runs the activities of the cases that hold.",
+            "Runs the activities of the matching cases.",
         )
         .plain(
             "cases",
@@ -28,7 +28,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "mode",
             "SwitchMode",
-            "Whether the first match counts, or every one.",
+            "Selects the first matching case or every matching case.",
         )
         .default_value("MatchFirst")
         .options(&["MatchFirst", "MatchAny"])
@@ -36,7 +36,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .output(
             "output",
             "Object",
-            "Not set; kept for definitions that bind it.",
+            "Never set. It exists for definitions that bind it.",
         ),
         build: |builder, fields| {
             Box::new(Switch {

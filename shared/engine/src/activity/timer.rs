@@ -19,14 +19,10 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             TIMER,
             "Scheduling",
-            "Starts a workflow again and again, or waits once.",
+            "Starts the workflow at an interval, or waits for one interval.",
         )
         .kind(ActivityKind::Trigger)
-        .input(
-            "interval",
-            "TimeSpan",
-            "How long from one time to the next.",
-        )
+        .input("interval", "TimeSpan", "Interval.")
         .default_value("00:01:00"),
         build: |_, _| Box::new(Timer),
     }

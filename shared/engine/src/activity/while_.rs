@@ -16,7 +16,11 @@ pub(crate) fn built_in() -> BuiltIn {
             "Looping",
             "Runs an activity as long as a condition holds.",
         )
-        .input("condition", "Boolean", "Evaluated before every round.")
+        .input(
+            "condition",
+            "Boolean",
+            "Condition, evaluated before every iteration.",
+        )
         .default_value(false)
         .lazy()
         .port("body"),

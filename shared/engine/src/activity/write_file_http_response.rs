@@ -20,35 +20,35 @@ pub(crate) fn built_in() -> BuiltIn {
         descriptor: Descriptor::new(
             "Elsa.WriteFileHttpResponse",
             "HTTP",
-            "Answers the HTTP request with a file.",
+            "Sends a file as the HTTP response.",
         )
         .titled("HTTP File Response")
         .input(
             "contentType",
             "String",
-            "What the file is; as it says itself if it is not given.",
+            "Content type of the file. By default, the type of the file itself.",
         )
-        .input("filename", "String", "The name it is saved under.")
+        .input("filename", "String", "Name under which the file is saved.")
         .input(
             "entityTag",
             "String",
-            "The entity tag; an archive has one of its own.",
+            "Entity tag. An archive has one of its own.",
         )
         .input(
             "content",
             "Object",
-            "A file, bytes, text, an address, or a list of them.",
+            "File, bytes, text, address, or a list of them.",
         )
         .input(
             "enableResumableDownloads",
             "Boolean",
-            "Whether parts of it may be asked for.",
+            "Accept range requests.",
         )
         .default_value(false)
         .input(
             "downloadCorrelationId",
             "String",
-            "Taken and not used: nothing is kept between downloads.",
+            "Accepted and ignored: nothing is stored between downloads.",
         ),
         build: |_, _| Box::new(WriteFileHttpResponse),
     }

@@ -13,27 +13,23 @@ struct WriteHttpResponse;
 
 pub(crate) fn built_in() -> BuiltIn {
     BuiltIn {
-        descriptor: Descriptor::new(
-            "Elsa.WriteHttpResponse",
-            "HTTP",
-            "Answers the HTTP request.",
-        )
-        .titled("HTTP Response")
-        .input(
-            "statusCode",
-            "HttpStatusCode",
-            "The status, by name or number.",
-        )
-        .default_value("OK")
-        .hint("dropdown")
-        .input("content", "Object", "The body.")
-        .input(
-            "contentType",
-            "String",
-            "What the body is; text and JSON are told apart if it is not given.",
-        )
-        .input("responseHeaders", "HttpHeaders", "More headers.")
-        .default_value(Value::Object(Map::new())),
+        descriptor: Descriptor::new("Elsa.WriteHttpResponse", "HTTP", "Sends the HTTP response.")
+            .titled("HTTP Response")
+            .input(
+                "statusCode",
+                "HttpStatusCode",
+                "Status code, by name or number.",
+            )
+            .default_value("OK")
+            .hint("dropdown")
+            .input("content", "Object", "The body.")
+            .input(
+                "contentType",
+                "String",
+                "Content type of the body. By default, text or JSON, as detected.",
+            )
+            .input("responseHeaders", "HttpHeaders", "Additional headers.")
+            .default_value(Value::Object(Map::new())),
         build: |_, _| Box::new(WriteHttpResponse),
     }
 }

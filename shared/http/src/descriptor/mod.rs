@@ -1,4 +1,16 @@
 //! Descriptors: what Studio's toolbox, pickers and editors are made of.
+//!
+//! Requirements of Elsa Studio (this module, `definition/canvas.rs`, `console/page/console/studio.js`):
+//!
+//! - The engine's own descriptors (`engine/src/activity/`) are the one catalogue of activity types. A canvas with an activity that has no
+//!   descriptor stays empty. An unknown type is therefore delivered as `Elsa.NotFoundActivity` with the original inside, and restored when it is
+//!   saved. Reading never changes what is stored.
+//! - Every activity of an answer has its node id, computed by the graph's own builder with the workflows it uses inlined (`graph/place.rs`).
+//!   Journals and badges use it, and so does Studio when it opens the workflow behind an activity.
+//! - The id of an activity execution names its instance (`instance.execution`), so that it can be found without an index.
+//! - Studio's addresses are below `/workflows/`, where HTTP workflows are. A workflow comes first. Studio's page is shown where there is none,
+//!   and to browsers only.
+//! - The console is public files. It requests its content from the API, with the permissions of the signed-in user.
 
 mod activity;
 mod catalogue;
@@ -12,7 +24,7 @@ use crate::app::App;
 
 pub(crate) use composite::Composites;
 
-/// The type that stands on a canvas for one nobody knows.
+/// The type that represents an unknown type on a canvas.
 pub(crate) const NOT_FOUND: &str = "Elsa.NotFoundActivity";
 
 /// The routes, relative to the API's prefix.

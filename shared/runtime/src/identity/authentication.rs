@@ -36,16 +36,16 @@ pub struct Authentication {
 pub enum BadAuthentication {
     /// It says nothing.
     #[error(
-        "say who is let in: `none`, or a list of `apiKeys`, `users`, `jwt` and `oidc` with commas between them"
+        "no accepted credentials are configured: set `none`, or a comma-separated list of `apiKeys`, `users`, `jwt` and `oidc`"
     )]
     Missing,
     /// It says what nobody knows.
     #[error(
-        "`{0}` is no way to authenticate: take `none`, or a list of `apiKeys`, `users`, `jwt` and `oidc` with commas between them"
+        "`{0}` is no way to authenticate: set `none`, or a comma-separated list of `apiKeys`, `users`, `jwt` and `oidc`"
     )]
     Unknown(String),
     /// It says `none` and something else.
-    #[error("`none` lets everybody in; it does not go with anything else")]
+    #[error("`none` disables access control, so it cannot be combined with other values")]
     NoneAndMore,
     /// Tokens are to be taken of nobody knows whom.
     #[error(

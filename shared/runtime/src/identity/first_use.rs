@@ -81,7 +81,12 @@ impl Accounts<'_> {
         Ok(found.is_some_and(|a| is(&key.secret, &a.value.digest)))
     }
 
-    async fn make_admin_role(self, tenant: &Tenant) -> Result<(), RuntimeError> {
+    /// Makes the role `admin`, which has every permission, unless there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError`]
+    pub async fn make_admin_role(self, tenant: &Tenant) -> Result<(), RuntimeError> {
         let role = Role {
             id: ADMIN.to_owned(),
             name: "Administrator".to_owned(),

@@ -1,4 +1,4 @@
-//! What `dormouse cost` says: the bill, its parts by phase and item, and what is not in it.
+//! Output of `dormouse cost`: the bill, its parts by phase and item, and what is not in it.
 
 use dormouse_cost::{Bill, Prices, Ran, storage_usd_per_month};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use super::CostArgs;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// What was found out.
+/// Result of pricing.
 pub(super) struct Priced<'a> {
     pub(super) prices: &'a Prices,
     pub(super) ran: &'a Ran,
     pub(super) bill: &'a Bill,
     /// Definitions that are started or used, and were not given.
     pub(super) missing: Vec<String>,
-    /// Whether a recurring trigger started the run.
+    /// True if a recurring trigger started the run.
     pub(super) is_occurrence: bool,
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 use crate::moment;
 use crate::screen::Screen;
 
-/// Writes each commit's lines and events to the screen, and wakes whoever follows an instance.
+/// Writes each commit's lines and events to the screen, and notifies the command that follows an instance.
 pub(super) struct Narrator {
     screen: Screen,
     since: Instant,
@@ -53,14 +53,14 @@ impl Narrator {
             }
             Event::Completed => format!("{name} done"),
             Event::Suspended => format!("{name} waits"),
-            Event::Resumed => format!("{name} goes on"),
+            Event::Resumed => format!("{name} resumed"),
             Event::Canceled => format!("{name} cancelled"),
             Event::Faulted => {
                 let exception = entry.data.get("exception");
                 let message = exception.and_then(|e| e.get("message")?.as_str());
                 format!("{name} failed: {}", message.unwrap_or_default())
             }
-            Event::Retrying => format!("{name} tries again"),
+            Event::Retrying => format!("{name} retries"),
             Event::WorkflowCancelled => "cancelled".to_owned(),
         };
         let ms = i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX);

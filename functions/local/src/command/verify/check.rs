@@ -1,4 +1,4 @@
-//! What came of a check, and running the commands that it needs.
+//! Result of a check, and the commands that it needs.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It holds, as this shows.

@@ -13,10 +13,10 @@ use crate::command::{items, text};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How long nodes may be away before that is a failure.
+/// Time that nodes may be away before that is a failure.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How long to wait before a node is asked again.
+/// Pause before a node is asked again.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The nodes. Clones are the same.
@@ -47,7 +47,7 @@ impl Cluster {
         &self.nodes
     }
 
-    /// What all definitions begin with that it makes.
+    /// Prefix of all definitions that it creates.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -142,7 +142,7 @@ impl Cluster {
         Ok(wrong)
     }
 
-    /// How often an event stands in the journal of an instance for an activity.
+    /// Number of journal lines of an event for an activity of an instance.
     pub(super) async fn count(
         &self,
         instance: &str,
@@ -193,12 +193,12 @@ impl Cluster {
     }
 }
 
-/// Whether another node, or the same one later, may answer.
+/// True if another node, or the same one later, may answer.
 fn is_passing(failure: &Failure) -> bool {
     matches!(failure.exit, Exit::Unreachable | Exit::Conflict)
 }
 
-/// An activity that waits for somebody to say that it is done.
+/// An activity that waits for its completion from outside.
 pub(super) fn task(id: &str) -> Value {
     json!({ "type": "Elsa.RunTask", "id": id, "taskName": literal("String", id) })
 }

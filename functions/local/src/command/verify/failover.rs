@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 const TIMERS: usize = 20;
 
-/// How long a timer runs at least, in seconds, and at most.
+/// Minimum and maximum time of a timer, in seconds.
 const RUNS_S: (u64, u64) = (4, 50);
 
 pub(super) async fn check(cluster: &Cluster, kill: &str) -> Result<Verdict, Failure> {

@@ -8,7 +8,7 @@ use super::resumes::all_at_once;
 use crate::command::text;
 use crate::failure::Failure;
 
-/// How many resumes follow each other.
+/// Number of consecutive resumes.
 const RESUMES: usize = 40;
 
 pub(super) async fn check(cluster: &Cluster, lease_ms: u64) -> Result<Verdict, Failure> {
@@ -17,7 +17,7 @@ pub(super) async fn check(cluster: &Cluster, lease_ms: u64) -> Result<Verdict, F
     let definition = cluster.publish(0, "leases", &activities).await?;
     let mut state = cluster.start(0, &definition, None).await?;
     let id = text(&state, "workflowInstanceId").to_owned();
-    // The first one in a crowd: whoever comes too late must not leave a lease behind.
+    // The first one in a crowd: a late caller must not leave a lease behind.
     all_at_once(cluster, &task_id(&state)).await;
     let path = format!("/workflow-instances/{id}");
     let instance = cluster.node(0)?.get(&path).await?;

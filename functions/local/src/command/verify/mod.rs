@@ -1,4 +1,4 @@
-//! `dormouse verify`: what a cluster promises, checked against one that runs, whatever it runs on.
+//! `dormouse verify`: checks the guarantees of a cluster against a running one.
 
 mod caches;
 mod check;
@@ -23,23 +23,23 @@ use crate::text_table::TextTable;
 use check::{Checked, Verdict};
 use cluster::Cluster;
 
-/// What to verify.
+/// Cluster to verify.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// The nodes' addresses; one that stands for all of them, such as a load balancer's, will do
+    /// Addresses of the nodes, or one address of a load balancer
     #[arg(required = true, value_name = "URL")]
     nodes: Vec<String>,
-    /// A shell command that kills a node; without it that is not checked
+    /// Shell command that kills a node. Without it, the failover check is skipped
     #[arg(long, value_name = "COMMAND")]
     kill: Option<String>,
-    /// A shell command that restarts all nodes one after the other, and returns when they are ready; without it
-    /// that is not checked
+    /// Shell command that restarts all nodes one by one and returns when they are ready. Without it, the restart check is
+    /// skipped
     #[arg(long, value_name = "COMMAND")]
     restart: Option<String>,
-    /// How long 95 of 100 resumes may take at most, in milliseconds
+    /// Maximum 95th-percentile resume latency in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 500)]
     lease_ms: u64,
-    /// Leave what it made, to look at
+    /// Keep the definitions and instances that the checks create
     #[arg(long)]
     keep: bool,
 }

@@ -12,10 +12,10 @@ use crate::command::text;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How many send work at the same time.
+/// Number of clients that send work at the same time.
 const SENDERS: usize = 4;
 
-/// How long each waits between two starts.
+/// Pause of each client between two starts.
 const PAUSE: Duration = Duration::from_millis(25);
 
 pub(super) async fn check(cluster: &Cluster, restart: &str) -> Result<Verdict, Failure> {

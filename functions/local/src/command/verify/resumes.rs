@@ -1,4 +1,4 @@
-//! Many resume the same bookmark at the same moment on different nodes: one carries on, the others are told.
+//! Concurrent resumes of one bookmark on different nodes: one succeeds, the others are rejected.
 
 use serde_json::Value;
 use tokio::task::JoinSet;

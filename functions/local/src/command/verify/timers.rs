@@ -27,7 +27,7 @@ pub(super) async fn check(cluster: &Cluster) -> Result<Verdict, Failure> {
     }
 }
 
-/// What is wrong with the timers of these instances, if anything.
+/// Describes the first defect of the timers of these instances.
 pub(super) async fn fired_once(
     cluster: &Cluster,
     instances: &[String],

@@ -40,58 +40,58 @@ pub(crate) fn built_in() -> BuiltIn {
     let descriptor = Descriptor::new(
         HTTP_ENDPOINT,
         "HTTP",
-        "Starts a workflow when a request comes, or waits for one.",
+        "Starts the workflow when an HTTP request arrives, or waits for one.",
     )
     .titled("HTTP Endpoint")
     .kind(ActivityKind::Trigger)
     .input("path", "String", "The path, such as `orders/{id}`.")
-    .input("supportedMethods", "String[]", "The methods.")
+    .input("supportedMethods", "String[]", "HTTP methods.")
     .default_value(json!(["GET"]))
     .hint("checklist")
     .with(|i| i.options = vec!["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-    .input("authorize", "Boolean", "Whether only known users may ask.")
+    .input("authorize", "Boolean", "Require an authenticated user.")
     .default_value(false)
-    .input("policy", "String", "The policy that such users must meet.")
+    .input("policy", "String", "Policy that the user must meet.")
     .input(
         "requestTimeout",
         "TimeSpan",
-        "How long the request may wait for its answer.",
+        "Maximum time that the request waits for its response.",
     )
-    .input("requestSizeLimit", "Int64", "The largest body, bytes.")
-    .input("fileSizeLimit", "Int64", "The largest file, bytes.")
+    .input("requestSizeLimit", "Int64", "Maximum body size in bytes.")
+    .input("fileSizeLimit", "Int64", "Maximum file size in bytes.")
     .input(
         "allowedFileExtensions",
         "String[]",
-        "Endings of files that are taken, with their dots; none: all.",
+        "Accepted file extensions, with their dots; empty: all.",
     )
     .input(
         "blockedFileExtensions",
         "String[]",
-        "Endings of files that are not taken.",
+        "Rejected file extensions.",
     )
     .input(
         "allowedMimeTypes",
         "String[]",
-        "Types of files that are taken; none: all.",
+        "Accepted MIME types of files; empty: all.",
     )
-    .output("result", "Object", "The request, without its body.")
+    .output("result", "Object", "Request, without its body.")
     .opaque()
-    .output("parsedContent", "Object", "The body as a value.")
+    .output("parsedContent", "Object", "Parsed body of the request.")
     .output("files", "Object[]", "The files of a form.")
     .opaque()
-    .output("file", "Object", "The first of them.")
+    .output("file", "Object", "First file.")
     .opaque()
     .output(
         "routeData",
         "ObjectDictionary",
-        "Values of the path's parameters.",
+        "Values of the path parameters.",
     )
     .output(
         "queryStringData",
         "ObjectDictionary",
-        "Values of the query.",
+        "Values of the query string.",
     )
-    .output("headers", "ObjectDictionary", "The request's headers.");
+    .output("headers", "ObjectDictionary", "Headers of the request.");
     BuiltIn {
         descriptor: exposing(descriptor),
         build: |_, fields| {
@@ -107,7 +107,7 @@ pub(crate) fn built_in() -> BuiltIn {
 /// With the properties that expose an outcome.
 fn exposing(mut descriptor: Descriptor) -> Descriptor {
     for (property, outcome) in EXPOSABLE {
-        let description = format!("Whether there is an outcome `{outcome}`.");
+        let description = format!("Enable the outcome `{outcome}`.");
         descriptor = descriptor
             .plain(property, "Boolean", &description)
             .with_plain(|p| p.default = false.into());
