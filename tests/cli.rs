@@ -36,3 +36,5 @@ mod traces;
 mod verify;
 #[path = "cli/webhooks.rs"]
 mod webhooks;
+#[path = "cli/workflow_tests.rs"]
+mod workflow_tests;

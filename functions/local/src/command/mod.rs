@@ -17,6 +17,7 @@ pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod studio;
 pub(crate) mod task;
+pub(crate) mod test;
 mod traces;
 pub(crate) mod validate;
 pub(crate) mod verify;
