@@ -24,6 +24,8 @@ mod examples;
 mod for_programs;
 #[path = "cli/newcomer.rs"]
 mod newcomer;
+#[path = "cli/operate.rs"]
+mod operate;
 #[path = "cli/operating.rs"]
 mod operating;
 #[path = "cli/process.rs"]

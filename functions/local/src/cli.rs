@@ -1,5 +1,7 @@
 //! The command line: what can be asked for. What each command does is in the file of its name.
 
+mod operate;
+
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
@@ -86,7 +88,7 @@ enum Command {
     /// Complete tasks that workflows wait for
     #[command(subcommand)]
     Task(TaskCommand),
-    /// List instances, or definitions
+    /// List instances, definitions or tasks
     List(Remote<list::ListArgs>),
     /// Show an instance: where it waits, what it did
     Show(Remote<show::ShowArgs>),
@@ -109,8 +111,10 @@ enum Command {
     /// Get Elsa Studio for the console of `serve`
     #[command(subcommand)]
     Studio(studio::StudioCommand),
-    /// Write a definition to a file or to the standard output
+    /// Write a definition or an instance to a file or to the standard output
     Export(Remote<export::ExportArgs>),
+    #[command(flatten)]
+    Operate(operate::OperateCommand),
 }
 
 /// What to do with tasks.
@@ -147,6 +151,7 @@ pub(crate) fn main() -> Exit {
 fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Exit, Failure> {
     let client = |server: ServerArgs| server.or(before).client();
     match command {
+        Command::Operate(command) => operate::dispatch(command, before, screen),
         Command::Serve(args) => serve::serve(*args, screen),
         Command::Run(args) => run::run(args, screen),
         Command::Test(args) => test::test(&args, screen),

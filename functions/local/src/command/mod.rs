@@ -1,16 +1,25 @@
 //! The commands, one file each.
 
+pub(crate) mod alter;
+mod altered;
 pub(crate) mod cancel;
 pub(crate) mod cost;
+pub(crate) mod dead_letters;
+pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod event;
 pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod incidents;
 pub(crate) mod key;
 pub(crate) mod list;
+pub(crate) mod logs;
+mod pages;
 pub(crate) mod pause;
 mod place;
 pub(crate) mod publish;
 pub(crate) mod resume;
+pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod show;
@@ -21,6 +30,7 @@ pub(crate) mod test;
 mod traces;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use serde_json::Value;
 
