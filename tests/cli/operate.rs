@@ -62,7 +62,7 @@ fn a_failed_instance_is_listed_and_retried() {
     server
         .run(&["retry", id, "--activity", "nowhere"])
         .ended(4)
-        .says("no such activity");
+        .says("nothing was changed");
     server.run(&["retry", "nobody"]).ended(5);
 }
 

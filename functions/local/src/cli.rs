@@ -1,5 +1,6 @@
 //! The command line: what can be asked for. What each command does is in the file of its name.
 
+mod author;
 mod operate;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::client::Client;
 use crate::command::{
     cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume, run, serve,
-    show, start, studio, task, test, validate, verify,
+    show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -75,8 +76,8 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Run a definition from a file, without a server, until it finishes or waits
     Run(run::RunArgs),
-    /// Run workflow tests from files, with virtual time and without a server
-    Test(test::TestArgs),
+    #[command(flatten)]
+    Author(author::AuthorCommand),
     /// Save definitions from files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -154,7 +155,7 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
         Command::Operate(command) => operate::dispatch(command, before, screen),
         Command::Serve(args) => serve::serve(*args, screen),
         Command::Run(args) => run::run(args, screen),
-        Command::Test(args) => test::test(&args, screen),
+        Command::Author(command) => author::dispatch(command, before, screen),
         Command::Validate(args) => validate::validate(&args, screen),
         Command::Studio(command) => studio::studio(&command, screen),
         Command::Doctor(args) => wait(doctor::doctor(&args, screen)),

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     NotFound = 5,
     /// The data folder or the table cannot be used: damaged, full, or not there.
     Storage = 6,
+    /// The server differs from the folder (`apply --dry-run`).
+    Differs = 7,
 }
 
 /// For `dormouse --help`.
@@ -28,7 +30,8 @@ Exit codes:
   3  no server answers
   4  not now: resumed already, in progress, refused while another runs, a port or data folder in use
   5  no such definition, instance or task
-  6  the data folder or the table cannot be used: it is damaged, full, or not there";
+  6  the data folder or the table cannot be used: it is damaged, full, or not there
+  7  the server differs from the folder (apply --dry-run)";
 
 impl Exit {
     /// What an HTTP status of the server means for the exit code.

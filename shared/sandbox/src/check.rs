@@ -42,12 +42,19 @@ pub enum Wanted {
     Instances(u64),
     /// Number of HTTP requests that were made.
     Requests(u64),
-    /// Status of the last answer to an HTTP request.
-    ResponseStatus(u64),
-    /// Body of the last answer to an HTTP request.
-    ResponseBody(Value),
-    /// A header of the last answer to an HTTP request.
-    ResponseHeader(String, String),
+    /// Something about the last answer to an HTTP request.
+    Response(Answered),
+}
+
+/// What is expected of an answer to an HTTP request.
+#[derive(Debug, Clone)]
+pub enum Answered {
+    /// The status.
+    Status(u64),
+    /// The body; an object has at least these properties.
+    Body(Value),
+    /// A header has this value.
+    Header(String, String),
 }
 
 const NAMES: [&str; 13] = [
@@ -155,15 +162,16 @@ fn each(
 }
 
 fn response(document: &Document, add: &mut impl FnMut(Wanted)) -> Result<(), FileError> {
+    let mut add = |answered| add(Wanted::Response(answered));
     for entry in document.entries("response")? {
         let value = &entry.value;
         match entry.name.as_str() {
-            "status" => add(Wanted::ResponseStatus(value.count("status")?)),
-            "body" => add(Wanted::ResponseBody(value.json())),
+            "status" => add(Answered::Status(value.count("status")?)),
+            "body" => add(Answered::Body(value.json())),
             "headers" => {
                 for header in value.entries("headers")? {
                     let text = header.value.text("headers")?;
-                    add(Wanted::ResponseHeader(header.name.clone(), text));
+                    add(Answered::Header(header.name.clone(), text));
                 }
             }
             other => {

@@ -181,7 +181,12 @@ fn key(node: &MarkedYaml<'_>) -> Result<String, FileError> {
     match &node.data {
         YamlData::Value(Scalar::String(text)) => Ok(text.to_string()),
         YamlData::Value(scalar) => Ok(scalar_value(scalar).to_string()),
-        _ => Err(FileError::new(node.span.start.line(), "a name is a text")),
+        YamlData::Representation(..)
+        | YamlData::Sequence(_)
+        | YamlData::Mapping(_)
+        | YamlData::Tagged(..)
+        | YamlData::Alias(_)
+        | YamlData::BadValue => Err(FileError::new(node.span.start.line(), "a name is a text")),
     }
 }
 

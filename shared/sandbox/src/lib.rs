@@ -13,7 +13,7 @@ mod request;
 mod test_file;
 mod trial;
 
-pub use check::{Check, Wanted};
+pub use check::{Answered, Check, Wanted};
 pub use coverage::{ActivityCoverage, Coverage, OutcomeCoverage};
 pub use document::{Document, FileError};
 pub use host::{BEGIN, Host, Kept, Recipient, Task};

@@ -192,10 +192,10 @@ impl Run<'_> {
                 return Err(fail(format!("the workflow declares no input `{name}`")));
             }
         }
-        if let Some(id) = &case.start.trigger_activity_id {
-            if graph.by_activity_id(id).is_none() {
-                return Err(fail(format!("there is no activity `{id}` to start at")));
-            }
+        if let Some(id) = &case.start.trigger_activity_id
+            && graph.by_activity_id(id).is_none()
+        {
+            return Err(fail(format!("there is no activity `{id}` to start at")));
         }
         if case.is_started {
             self.main = self.host.start(self.definition_id, case.start.clone());

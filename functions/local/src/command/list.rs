@@ -23,6 +23,35 @@ enum What {
     Tasks,
 }
 
+/// How a list is shown.
+struct Shown {
+    header: &'static [&'static str],
+    row: fn(&Screen, &Value) -> Vec<String>,
+    none: &'static str,
+}
+
+impl What {
+    fn shown(self) -> Shown {
+        match self {
+            Self::Instances => Shown {
+                header: &INSTANCES,
+                row: instance,
+                none: "No instances. Start one: dormouse start DEFINITION",
+            },
+            Self::Definitions => Shown {
+                header: &DEFINITIONS,
+                row: definition,
+                none: "No definitions. Publish one: dormouse publish FILE",
+            },
+            Self::Tasks => Shown {
+                header: &TASKS,
+                row: task,
+                none: "No open tasks.",
+            },
+        }
+    }
+}
+
 /// What to list, and which of it.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -59,19 +88,7 @@ pub(crate) async fn list(
     }?;
     screen.value(&answer);
     let found = items(&answer, "items");
-    let (header, row, none): (&[&str], fn(&Screen, &Value) -> Vec<String>, &str) = match args.what {
-        What::Instances => (
-            &INSTANCES,
-            instance,
-            "No instances. Start one: dormouse start DEFINITION",
-        ),
-        What::Definitions => (
-            &DEFINITIONS,
-            definition,
-            "No definitions. Publish one: dormouse publish FILE",
-        ),
-        What::Tasks => (&TASKS, task, "No open tasks."),
-    };
+    let shown = args.what.shown();
     let has_more = answer.get("hasMore").is_some_and(|v| v == true);
     let more = has_more.then(|| {
         let next = pages.page + 1;
@@ -79,11 +96,11 @@ pub(crate) async fn list(
     });
     let more = more.or_else(|| pages.more(&answer));
     if found.is_empty() {
-        screen.line(none);
+        screen.line(shown.none);
     } else {
-        let mut table = TextTable::new(header);
+        let mut table = TextTable::new(shown.header);
         for item in found {
-            table.row(row(screen, item));
+            table.row((shown.row)(screen, item));
         }
         screen.table(&table);
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod alter;
 mod altered;
+pub(crate) mod apply;
 pub(crate) mod cancel;
 pub(crate) mod cost;
 pub(crate) mod dead_letters;
@@ -9,9 +10,12 @@ pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod event;
 pub(crate) mod export;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod incidents;
+pub(crate) mod init;
 pub(crate) mod key;
+pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod logs;
 mod pages;
@@ -21,6 +25,7 @@ pub(crate) mod publish;
 pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod start;

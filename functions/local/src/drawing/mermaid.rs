@@ -8,9 +8,9 @@ use super::{Picture, State};
 pub(crate) fn mermaid(picture: &Picture) -> String {
     let mut out = String::from("flowchart LR\n");
     for (index, one) in picture.boxes.iter().enumerate() {
-        let class = match one.state {
-            State::Idle => String::new(),
-            state => format!(":::{}", state.name()),
+        let class = match one.state == State::Idle {
+            true => String::new(),
+            false => format!(":::{}", one.state.name()),
         };
         let _infallible = writeln!(out, "  n{index}[\"{}\"]{class}", escape(&one.name));
     }

@@ -7,7 +7,7 @@ use dormouse_engine::journal::Event;
 use serde_json::Value;
 
 use super::{Failure, Run, is_named, places, shown, waiting};
-use crate::check::{Check, Wanted};
+use crate::check::{Answered, Check, Wanted};
 use crate::host::Kept;
 use crate::mock::{has_at_least, is_equal};
 
@@ -88,12 +88,18 @@ impl Run<'_> {
                 let list = list.collect::<Vec<_>>().join(", ");
                 count("requests", *wanted, self.host.requests.len(), &list)
             }
-            Wanted::ResponseStatus(wanted) => {
+            Wanted::Response(wanted) => self.check_response(wanted),
+        }
+    }
+
+    fn check_response(&self, wanted: &Answered) -> Result<(), String> {
+        match wanted {
+            Answered::Status(wanted) => {
                 let found = Value::from(self.response()?.status);
                 value("response status", &Value::from(*wanted), Some(&found))
             }
-            Wanted::ResponseBody(wanted) => self.response_body(wanted),
-            Wanted::ResponseHeader(name, wanted) => {
+            Answered::Body(wanted) => self.response_body(wanted),
+            Answered::Header(name, wanted) => {
                 let mut headers = self.response()?.headers.iter();
                 let found = headers.find(|(n, _)| n.eq_ignore_ascii_case(name));
                 let found = found.map(|(_, value)| Value::from(value.as_str()));
