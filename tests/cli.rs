@@ -8,6 +8,8 @@
     reason = "a test may fail"
 )]
 
+#[path = "cli/author.rs"]
+mod author;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/conflicts.rs"]
@@ -24,6 +26,8 @@ mod examples;
 mod for_programs;
 #[path = "cli/newcomer.rs"]
 mod newcomer;
+#[path = "cli/operate.rs"]
+mod operate;
 #[path = "cli/operating.rs"]
 mod operating;
 #[path = "cli/process.rs"]
@@ -36,3 +40,5 @@ mod traces;
 mod verify;
 #[path = "cli/webhooks.rs"]
 mod webhooks;
+#[path = "cli/workflow_tests.rs"]
+mod workflow_tests;

@@ -190,7 +190,7 @@ pub(crate) fn a_loop_whose_body_fails_stays_where_it_is() {
     it.start()
         .is(suspended(&[]).lines(&["a", "b"]).incidents(&["third"]));
     let kept = it.host.kept(it.id()).unwrap();
-    let instance = kept.instance();
+    let instance = kept.instance.clone();
     let is_loop = |c: &&dormouse_engine::instance::Context| kept.graph.node(c.node).id == "Loop";
     let context = instance
         .contexts

@@ -18,7 +18,7 @@ fn everything() -> Option<(Host, Vec<(String, Definition)>)> {
     let mut definitions = Vec::new();
     for file in corpus::files()? {
         if Definition::from_json(&file.bytes).is_ok() {
-            let definition = host.library.add_text(&file.bytes);
+            let definition = host.add_text(&file.bytes);
             definitions.push((file.name, (*definition).clone()));
         }
     }
@@ -90,16 +90,15 @@ fn run(host: &mut Host, definition_id: &str) -> String {
     }
     let kept = host.kept(&id).unwrap();
     let incidents: Vec<_> = kept
-        .instance()
+        .instance
         .incidents
-        .into_iter()
-        .map(|i| i.message)
+        .iter()
+        .map(|i| i.message.clone())
         .collect();
     let journal = dormouse_tests::seen::journal_text(&kept.journal, &kept.graph);
     format!(
         "{:?} {:?} {incidents:?} {journal}",
-        kept.instance().sub_status,
-        host.lines
+        kept.instance.sub_status, host.lines
     )
 }
 

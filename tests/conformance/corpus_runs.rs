@@ -25,7 +25,7 @@ pub(super) fn finishes(ending: &str, others: &[&str]) -> Option<Seen> {
 
 fn problems(ending: &str) -> Option<Vec<String>> {
     let mut host = Host::default();
-    let definition = host.library.add_text(&corpus::file(ending)?);
+    let definition = host.add_text(&corpus::file(ending)?);
     let graph = host.library.compile(&definition, &host.expressions);
     let environment = Environment::new(BEGIN, &host.expressions);
     let errors = validate(&graph, &environment)
@@ -118,7 +118,7 @@ pub(crate) fn an_inlined_workflow_is_not_written_into_its_user() {
         return;
     };
     let mut host = Host::default();
-    let definition = host.library.add_text(&main);
+    let definition = host.add_text(&main);
     for activity in definition.root()["activities"].as_array().unwrap() {
         assert!(activity.get("root").is_none(), "{activity}");
     }
@@ -157,8 +157,7 @@ pub(crate) fn an_inlined_workflow_has_elsas_node_ids() {
 fn consumers(of: &str) -> Option<Vec<String>> {
     let mut host = Host::default();
     for name in ["grandchild", "child", "parent"] {
-        host.library
-            .add_text(&corpus::file(&format!("__refgraph-{name}.json"))?);
+        host.add_text(&corpus::file(&format!("__refgraph-{name}.json"))?);
     }
     let uses = |id: &str| {
         let graph = host.library.graph(id, &host.expressions).unwrap();

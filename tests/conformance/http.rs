@@ -278,7 +278,7 @@ pub(crate) fn the_same_path_twice_is_the_same_stimulus() {
         return;
     };
     let mut host = Host::default();
-    let definition = host.library.add_text(&file);
+    let definition = host.add_text(&file);
     let mut copy = (*definition).clone();
     copy.identify("copy", "copy-v1", 1);
     let environment = Environment::new(BEGIN, &host.expressions);

@@ -69,7 +69,7 @@ pub(crate) fn a_cancelled_instance_does_nothing_more() {
 /// Runs one activity a step, and gives a stimulus after some steps.
 fn interrupt_after(steps: usize, root: Activity, stimulus: Stimulus) -> Vec<String> {
     let mut host = Host::default();
-    host.library.add(workflow("waiting", root).json());
+    host.add(workflow("waiting", root).json());
     let graph = host.library.graph("waiting", &host.expressions).unwrap();
     let mut environment = dormouse_engine::step::Environment::new(host.now, &host.expressions);
     environment.limits.step_activities_max = 1;

@@ -28,7 +28,7 @@ fn run(branches: &[Activity; 2], pick: impl Fn(usize) -> usize) -> ([Vec<String>
         sequence([second, write("two")]),
     ]);
     for definition in [one, two, workflow("main", root)] {
-        host.library.add(definition.json());
+        host.add(definition.json());
     }
     let id: InstanceId = host.start("main", Default::default()).unwrap();
     for round in 0..200 {
@@ -56,7 +56,7 @@ fn run(branches: &[Activity; 2], pick: impl Fn(usize) -> usize) -> ([Vec<String>
     };
     (
         [of("Branch1"), of("Branch2")],
-        format!("{:?}", kept.instance().sub_status),
+        format!("{:?}", kept.instance.sub_status),
     )
 }
 

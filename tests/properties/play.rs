@@ -53,9 +53,9 @@ pub(crate) fn moves() -> impl Strategy<Value = Vec<Move>> {
 /// A host that knows the workflow and those it uses, with limits that a random loop reaches soon.
 pub(crate) fn host(workflow: &Workflow) -> Host {
     let mut host = Host::default();
-    host.library.add(workflow.json());
+    host.add(workflow.json());
     for other in others() {
-        host.library.add(other.json());
+        host.add(other.json());
     }
     host.expressions = Expressions::new(Limits {
         steps_max: 20,

@@ -22,10 +22,10 @@ proptest! {
         play(&mut one, &moves, false);
         play(&mut two, &moves, false);
         let bytes = |host: &dormouse_tests::Host| -> Vec<Vec<u8>> {
-            host.instances.iter().map(|kept| kept.bytes.clone()).collect()
+            host.instances.iter().map(|kept| kept.instance.encode(&kept.graph)).collect()
         };
         prop_assert_eq!(bytes(&one), bytes(&two));
-        prop_assert_eq!(one.lines, two.lines);
+        prop_assert_eq!(&one.lines, &two.lines);
     }
 
     #[test]
@@ -35,7 +35,7 @@ proptest! {
         let mut host = host(&workflow);
         play(&mut host, &moves, false);
         for kept in &host.instances {
-            let instance = kept.instance();
+            let instance = kept.instance.clone();
             match instance.sub_status {
                 SubStatus::Suspended => prop_assert!(
                     !instance.bookmarks.is_empty() || !instance.incidents.is_empty(),

@@ -10,7 +10,7 @@ use serde_json::json;
 /// The problems, as `error|warning code path`.
 fn problems(definition: &Workflow) -> Vec<String> {
     let mut host = Host::default();
-    let definition = host.library.add(definition.json());
+    let definition = host.add(definition.json());
     let graph = host.library.compile(&definition, &host.expressions);
     let environment = Environment::new(BEGIN, &host.expressions);
     let weight = |is_error| if is_error { "error" } else { "warning" };
@@ -61,7 +61,7 @@ fn an_unsupported_language_names_those_that_are_supported() {
     let mut host = Host::default();
     let text = json!({ "typeName": "String", "expression": { "type": "Python", "value": "1" } });
     let definition = workflow("python", activity("Elsa.WriteLine").set("text", text));
-    let definition = host.library.add(definition.json());
+    let definition = host.add(definition.json());
     let graph = host.library.compile(&definition, &host.expressions);
     let message = &graph.problems[0].message;
     assert!(
@@ -118,10 +118,9 @@ fn workflows_nested_too_deep_are_told() {
     for number in 0..70 {
         let inner = activity(&format!("Deep{}", number + 1));
         let one = workflow(&format!("Deep{number}"), sequence([inner])).as_activity();
-        host.library.add(one.json());
+        host.add(one.json());
     }
-    host.library
-        .add(workflow("Deep70", line("Bottom")).as_activity().json());
+    host.add(workflow("Deep70", line("Bottom")).as_activity().json());
     let outermost = host.library.find("Deep0").unwrap().clone();
     let problems = host.library.compile(&outermost, &host.expressions).problems;
     let told: Vec<_> = problems.iter().map(|p| (p.code, p.path.as_str())).collect();
@@ -132,9 +131,9 @@ fn workflows_nested_too_deep_are_told() {
 fn workflows_that_use_each_other_are_told() {
     let mut host = Host::default();
     let other = workflow("Other", sequence([activity("Self")])).as_activity();
-    host.library.add(other.json());
+    host.add(other.json());
     let definition = workflow("Self", sequence([activity("Other")])).as_activity();
-    let definition = host.library.add(definition.json());
+    let definition = host.add(definition.json());
     let problems = host
         .library
         .compile(&definition, &host.expressions)

@@ -41,12 +41,7 @@ impl Scenario {
     #[must_use]
     pub fn of_json(text: &[u8]) -> Self {
         let mut host = Host::default();
-        let definition_id = host
-            .library
-            .add_text(text)
-            .definition_id
-            .clone()
-            .expect("an id");
+        let definition_id = host.add_text(text).definition_id.clone().expect("an id");
         Self {
             host,
             definition_id,
@@ -57,14 +52,14 @@ impl Scenario {
     /// Given another definition too.
     #[must_use]
     pub fn with(mut self, workflow: &Workflow) -> Self {
-        self.host.library.add(workflow.json());
+        self.host.add(workflow.json());
         self
     }
 
     /// Given another definition as text too.
     #[must_use]
     pub fn with_json(mut self, text: &[u8]) -> Self {
-        self.host.library.add_text(text);
+        self.host.add_text(text);
         self
     }
 
@@ -233,7 +228,7 @@ impl Scenario {
     /// The instance's state.
     #[must_use]
     pub fn instance(&self) -> Instance {
-        self.kept().instance()
+        self.kept().instance.clone()
     }
 
     /// All that the instance did, see [`crate::seen::journal_text`].

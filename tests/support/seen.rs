@@ -42,7 +42,7 @@ impl Seen {
         lines: &[String],
         now: Timestamp,
     ) -> Self {
-        let instance = kept.instance();
+        let instance = kept.instance.clone();
         let node_id = |context| {
             instance
                 .contexts

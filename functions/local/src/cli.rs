@@ -1,5 +1,8 @@
 //! The command line. Each command is in the file of its name.
 
+mod author;
+mod operate;
+
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
@@ -73,6 +76,8 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Run a definition file without a server, until the instance ends or waits for input
     Run(run::RunArgs),
+    #[command(flatten)]
+    Author(author::AuthorCommand),
     /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -84,7 +89,7 @@ enum Command {
     /// Complete a task that an instance waits for
     #[command(subcommand)]
     Task(TaskCommand),
-    /// List instances or definitions
+    /// List instances, definitions or tasks
     List(Remote<list::ListArgs>),
     /// Show an instance: its status, bookmarks and journal
     Show(Remote<show::ShowArgs>),
@@ -107,8 +112,10 @@ enum Command {
     /// Install Elsa Studio for the console of `serve`
     #[command(subcommand)]
     Studio(studio::StudioCommand),
-    /// Write a definition to a file or to standard output
+    /// Write a definition or an instance to a file or to standard output
     Export(Remote<export::ExportArgs>),
+    #[command(flatten)]
+    Operate(operate::OperateCommand),
 }
 
 /// Commands for tasks.
@@ -145,8 +152,10 @@ pub(crate) fn main() -> Exit {
 fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Exit, Failure> {
     let client = |server: ServerArgs| server.or(before).client();
     match command {
+        Command::Operate(command) => operate::dispatch(command, before, screen),
         Command::Serve(args) => serve::serve(*args, screen),
         Command::Run(args) => run::run(args, screen),
+        Command::Author(command) => author::dispatch(command, before, screen),
         Command::Validate(args) => validate::validate(&args, screen),
         Command::Studio(command) => studio::studio(&command, screen),
         Command::Doctor(args) => wait(doctor::doctor(&args, screen)),

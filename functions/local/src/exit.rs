@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     NotFound = 5,
     /// The data folder or the table cannot be used: damaged, full, or not there.
     Storage = 6,
+    /// The server differs from the folder (`apply --dry-run`).
+    Differs = 7,
 }
 
 /// For `dormouse --help`.
@@ -28,7 +30,8 @@ Exit codes:
   3  no server answers
   4  conflict: already resumed, in progress, another instance is running, a port or data folder is in use
   5  not found: no such definition, instance or task
-  6  storage error: the data folder or the table is damaged, full or missing";
+  6  storage error: the data folder or the table is damaged, full or missing
+  7  difference: the server differs from the folder (apply --dry-run)";
 
 impl Exit {
     /// Exit code for an HTTP status of the server.

@@ -18,6 +18,8 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Remedy, if the message does not contain it.
     pub(crate) help: Option<String>,
+    /// Problems of the definition that was refused.
+    pub(crate) problems: Vec<Value>,
 }
 
 impl Failure {
@@ -27,6 +29,7 @@ impl Failure {
             code: code.to_owned(),
             message: message.into(),
             help: None,
+            problems: Vec::new(),
         }
     }
 
@@ -54,7 +57,9 @@ impl Failure {
             .or(text("title"))
             .map_or_else(|| format!("the server answered {status}"), str::to_owned);
         let code = text("code").unwrap_or("refused");
-        let failure = Self::new(Exit::of_status(status), code, message);
+        let mut failure = Self::new(Exit::of_status(status), code, message);
+        let problems = problem.get("problems").and_then(Value::as_array);
+        failure.problems = problems.cloned().unwrap_or_default();
         match code {
             "paused" => failure.help("to end the pause: dormouse unpause"),
             _ => failure,

@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod command;
 mod definition_file;
+mod drawing;
 mod exit;
 mod failure;
 mod input;

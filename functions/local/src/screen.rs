@@ -65,6 +65,23 @@ impl Screen {
         }
     }
 
+    /// Writes text as it is, for a shell or a file; nothing in JSON mode.
+    pub(crate) fn text(&self, text: &str) {
+        if !self.is_json {
+            write(text.trim_end());
+        }
+    }
+
+    /// Writes a document that a program asked for by its format, whatever the mode.
+    pub(crate) fn raw(&self, value: &Value) {
+        // A `Value` always has a text.
+        let text = match self.is_json {
+            true => value.to_string(),
+            false => serde_json::to_string_pretty(value).unwrap_or_default(),
+        };
+        write(&text);
+    }
+
     /// Text that is not the main thing.
     pub(crate) fn dim(&self, text: &str) -> String {
         self.paint(DIM, text)

@@ -1,10 +1,36 @@
 //! What holds for every step, whatever the definition: checked at each step of each test.
 
 use dormouse_engine::graph::Graph;
-use dormouse_engine::id::BookmarkId;
+use dormouse_engine::id::{BookmarkId, InstanceId};
 use dormouse_engine::instance::Instance;
 use dormouse_engine::journal;
 use dormouse_engine::step::{Environment, Next, Stimulus, Transition, step};
+use dormouse_sandbox::Host;
+
+/// Gives a stimulus twice; the second time nothing may come of it.
+pub(super) fn deliver_twice(host: &mut Host, id: &InstanceId, stimulus: Stimulus) {
+    host.step(id, stimulus.clone());
+    let before = (host.lines.len(), host.pending());
+    let instance = |host: &Host| host.kept(id).expect("a known instance").instance.clone();
+    let sub_status = instance(host).sub_status;
+    let is_changed = host.step(id, stimulus.clone());
+    // A bookmark that waits for many notes each of them, but does nothing about a second one.
+    let is_open = matches!(&stimulus, Stimulus::Resume { bookmark, .. } if instance(host).bookmark(bookmark).is_some());
+    assert!(
+        !is_changed || is_open,
+        "a second delivery of {stimulus:?} changed {id}"
+    );
+    assert_eq!(
+        before,
+        (host.lines.len(), host.pending()),
+        "something came of a second {stimulus:?}"
+    );
+    assert_eq!(
+        sub_status,
+        instance(host).sub_status,
+        "a second {stimulus:?} moved {id}"
+    );
+}
 
 /// A step that is held to the laws.
 #[must_use]

@@ -13,17 +13,26 @@ use crate::screen::Screen;
 /// Definition to export, and its destination.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Id of the definition
+    /// Id of the definition; with --instance, of the instance
+    #[arg(value_name = "ID")]
     definition: String,
+    /// Export an instance with its state and journal, as `dormouse import` reads it
+    #[arg(long)]
+    instance: bool,
     /// Version of the definition: Latest, Published or a number
-    #[arg(long, value_name = "VERSION", default_value = "Latest")]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        default_value = "Latest",
+        conflicts_with = "instance"
+    )]
     version_options: String,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Exports a definition as Elsa's JSON.
+/// Exports a definition as Elsa's JSON, or an instance.
 pub(crate) async fn export(
     args: &ExportArgs,
     client: &Client,
@@ -31,7 +40,10 @@ pub(crate) async fn export(
 ) -> Result<Exit, Failure> {
     let id = segment(&args.definition);
     let version = segment(&args.version_options);
-    let path = format!("/workflow-definitions/{id}/export?versionOptions={version}");
+    let path = match args.instance {
+        true => format!("/workflow-instances/{id}/export"),
+        false => format!("/workflow-definitions/{id}/export?versionOptions={version}"),
+    };
     let definition = client.get(&path).await?;
     // A `Value` always has a text.
     let text = serde_json::to_string_pretty(&definition).unwrap_or_default();

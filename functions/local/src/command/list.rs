@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::pages::{InstanceFilter, PageArgs};
 use super::{items, text};
 use crate::client::{Client, segment};
 use crate::exit::Exit;
@@ -18,6 +19,37 @@ enum What {
     Instances,
     /// Definitions, by name
     Definitions,
+    /// Open tasks of suspended instances, those of the newest instances first
+    Tasks,
+}
+
+/// Layout of a list.
+struct Shown {
+    header: &'static [&'static str],
+    row: fn(&Screen, &Value) -> Vec<String>,
+    none: &'static str,
+}
+
+impl What {
+    fn shown(self) -> Shown {
+        match self {
+            Self::Instances => Shown {
+                header: &INSTANCES,
+                row: instance,
+                none: "No instances. Start one: dormouse start DEFINITION",
+            },
+            Self::Definitions => Shown {
+                header: &DEFINITIONS,
+                row: definition,
+                none: "No definitions. Publish one: dormouse publish FILE",
+            },
+            Self::Tasks => Shown {
+                header: &TASKS,
+                row: task,
+                none: "No open tasks.",
+            },
+        }
+    }
 }
 
 /// Items to list, and their filter.
@@ -26,24 +58,13 @@ pub(crate) struct ListArgs {
     /// Items to list
     #[arg(value_enum, default_value = "instances")]
     what: What,
-    /// Only instances of this definition
-    #[arg(long, value_name = "ID")]
-    definition: Option<String>,
-    /// Only instances with this status: Suspended, Finished, Faulted, Cancelled or Executing. Repeatable
-    #[arg(long, value_name = "STATUS")]
-    status: Vec<String>,
-    /// Only instances with this correlation id
-    #[arg(long, value_name = "ID")]
-    correlation: Option<String>,
-    /// Only items with this text in their id or name
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
-    /// Maximum number of items
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    limit: u16,
-    /// Page number, starting at 0
-    #[arg(long, default_value_t = 0)]
-    page: u32,
+    #[command(flatten)]
+    filter: InstanceFilter,
+    /// Only tasks of this name
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+    #[command(flatten)]
+    pages: PageArgs,
 }
 
 /// Lists.
@@ -52,109 +73,141 @@ pub(crate) async fn list(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    match args.what {
-        What::Instances => instances(args, client, screen).await,
-        What::Definitions => definitions(args, client, screen).await,
+    if args.task.is_some() && args.what != What::Tasks {
+        let message = "--task is for `dormouse list tasks`";
+        return Err(Failure::new(Exit::BadInput, "badInput", message));
     }
-}
-
-async fn instances(args: &ListArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
-    let statuses: Vec<String> = args.status.iter().map(|s| capitalised(s)).collect();
-    let request = json!({
-        "page": args.page,
-        "pageSize": args.limit,
-        "definitionId": args.definition,
-        "subStatuses": statuses,
-        "correlationId": args.correlation,
-        "searchTerm": args.search,
-    });
-    let answer = client.post("/workflow-instances", &request).await?;
+    let pages = &args.pages;
+    let answer = match args.what {
+        What::Instances => {
+            let request = args.filter.request();
+            pages.by_body(client, "/workflow-instances", &request).await
+        }
+        What::Definitions => definitions(args, client).await,
+        What::Tasks => tasks(args, client).await,
+    }?;
     screen.value(&answer);
     let found = items(&answer, "items");
+    let shown = args.what.shown();
+    let has_more = answer.get("hasMore").is_some_and(|v| v == true);
+    let more = has_more.then(|| {
+        let next = pages.page + 1;
+        format!("there are more instances; the next: --page {next}, everything: --all")
+    });
+    let more = more.or_else(|| pages.more(&answer));
     if found.is_empty() {
-        screen.line("No instances. Start one: dormouse start DEFINITION");
-        return Ok(Exit::Ok);
+        screen.line(shown.none);
+    } else {
+        let mut table = TextTable::new(shown.header);
+        for item in found {
+            table.row((shown.row)(screen, item));
+        }
+        screen.table(&table);
     }
-    let now = moment::now();
-    let header = [
-        "INSTANCE",
-        "DEFINITION",
-        "STATUS",
-        "CHANGED",
-        "CORRELATION",
-        "NAME",
-    ];
-    let mut table = TextTable::new(&header);
-    for item in found {
-        let version = item.get("version").map(ToString::to_string);
-        table.row([
-            text(item, "id").to_owned(),
-            format!(
-                "{} v{}",
-                text(item, "definitionId"),
-                version.unwrap_or_default()
-            ),
-            screen.status(text(item, "subStatus")),
-            moment::relative(text(item, "updatedAt"), now),
-            text(item, "correlationId").to_owned(),
-            text(item, "name").to_owned(),
-        ]);
+    if let Some(note) = more {
+        screen.line(screen.dim(&note));
     }
-    screen.table(&table);
-    more(args, &answer, found.len(), screen);
     Ok(Exit::Ok)
 }
 
-async fn definitions(args: &ListArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
-    let mut path = format!(
-        "/workflow-definitions?versionOptions=Latest&page={}&pageSize={}",
-        args.page, args.limit
-    );
-    if let Some(search) = &args.search {
+const INSTANCES: [&str; 6] = [
+    "INSTANCE",
+    "DEFINITION",
+    "STATUS",
+    "CHANGED",
+    "CORRELATION",
+    "NAME",
+];
+
+fn instance(screen: &Screen, item: &Value) -> Vec<String> {
+    vec![
+        text(item, "id").to_owned(),
+        format!("{} v{}", text(item, "definitionId"), version(item)),
+        screen.status(text(item, "subStatus")),
+        moment::relative(text(item, "updatedAt"), moment::now()),
+        text(item, "correlationId").to_owned(),
+        text(item, "name").to_owned(),
+    ]
+}
+
+const DEFINITIONS: [&str; 4] = ["DEFINITION", "VERSION", "STATUS", "NAME"];
+
+fn definition(_: &Screen, item: &Value) -> Vec<String> {
+    let is_published = item.get("isPublished").is_some_and(|v| v == true);
+    let status = if is_published { "published" } else { "draft" };
+    vec![
+        text(item, "definitionId").to_owned(),
+        version(item),
+        status.to_owned(),
+        text(item, "name").to_owned(),
+    ]
+}
+
+fn version(item: &Value) -> String {
+    let version = item.get("version").map(ToString::to_string);
+    version.unwrap_or_default()
+}
+
+async fn definitions(args: &ListArgs, client: &Client) -> Result<Value, Failure> {
+    let mut path = "/workflow-definitions?versionOptions=Latest".to_owned();
+    if let Some(search) = &args.filter.search {
         path.push_str("&searchTerm=");
         path.push_str(&segment(search));
     }
-    let answer = client.get(&path).await?;
-    screen.value(&answer);
-    let found = items(&answer, "items");
-    if found.is_empty() {
-        screen.line("No definitions. Publish one: dormouse publish FILE");
-        return Ok(Exit::Ok);
-    }
-    let mut table = TextTable::new(&["DEFINITION", "VERSION", "STATUS", "NAME"]);
-    for item in found {
-        let is_published = item.get("isPublished").is_some_and(|v| v == true);
-        let status = if is_published { "published" } else { "draft" };
-        let version = item.get("version").map(ToString::to_string);
-        table.row([
-            text(item, "definitionId").to_owned(),
-            version.unwrap_or_default(),
-            status.to_owned(),
-            text(item, "name").to_owned(),
-        ]);
-    }
-    screen.table(&table);
-    more(args, &answer, found.len(), screen);
-    Ok(Exit::Ok)
+    args.pages.by_query(client, &path).await
 }
 
-/// Says that there is more than was shown.
-fn more(args: &ListArgs, answer: &Value, shown: usize, screen: &Screen) {
-    let total = answer
-        .get("totalCount")
-        .and_then(Value::as_u64)
-        .unwrap_or(0);
-    let before = u64::from(args.page) * u64::from(args.limit);
-    if before + (shown as u64) < total {
-        let note = format!("{shown} of {total}; the next: --page {}", args.page + 1);
-        screen.line(screen.dim(&note));
-    }
+const TASKS: [&str; 5] = ["TASK", "NAME", "INSTANCE", "DEFINITION", "SINCE"];
+
+fn task(_: &Screen, item: &Value) -> Vec<String> {
+    vec![
+        text(item, "taskId").to_owned(),
+        text(item, "taskName").to_owned(),
+        text(item, "workflowInstanceId").to_owned(),
+        text(item, "definitionId").to_owned(),
+        moment::relative(text(item, "createdAt"), moment::now()),
+    ]
 }
 
-/// `suspended` as Elsa writes it.
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_ascii_uppercase());
-    let rest = chars.map(|c| c.to_ascii_lowercase());
-    first.into_iter().chain(rest).collect()
+/// Open tasks. They stand with their instances, so each suspended instance of a page is read.
+async fn tasks(args: &ListArgs, client: &Client) -> Result<Value, Failure> {
+    let filter = InstanceFilter {
+        status: vec!["Suspended".into()],
+        ..args.filter.clone()
+    };
+    let path = "/workflow-instances";
+    let mut answer = args.pages.by_body(client, path, &filter.request()).await?;
+    let mut found = Vec::new();
+    for one in items(&answer, "items") {
+        let id = text(one, "id");
+        let instance = client.get(&format!("{path}/{}", segment(id))).await;
+        let instance = match instance {
+            Ok(instance) => instance,
+            // It was deleted meanwhile.
+            Err(failure) if failure.exit == Exit::NotFound => continue,
+            Err(failure) => return Err(failure),
+        };
+        let state = instance.get("workflowState").unwrap_or(&Value::Null);
+        for bookmark in items(state, "bookmarks") {
+            let payload = bookmark.get("payload").unwrap_or(&Value::Null);
+            let name = text(payload, "TaskName");
+            let is_wanted = args.task.as_ref().is_none_or(|wanted| wanted == name);
+            if text(bookmark, "name") == "Elsa.RunTask" && is_wanted {
+                found.push(json!({
+                    "taskId": text(payload, "TaskId"),
+                    "taskName": name,
+                    "workflowInstanceId": id,
+                    "definitionId": text(one, "definitionId"),
+                    "activityId": text(bookmark, "activityId"),
+                    "createdAt": text(bookmark, "createdAt"),
+                }));
+            }
+        }
+    }
+    let scanned = items(&answer, "items").len() as u64;
+    let total = answer.get("totalCount").and_then(Value::as_u64);
+    let before = u64::from(args.pages.page) * u64::from(args.pages.limit);
+    let is_more = !args.pages.all && total.is_some_and(|total| before + scanned < total);
+    answer = json!({ "items": found, "instancesRead": scanned, "hasMore": is_more });
+    Ok(answer)
 }

@@ -1,25 +1,41 @@
 //! The commands, one file each.
 
+pub(crate) mod alter;
+mod altered;
+pub(crate) mod apply;
 pub(crate) mod cancel;
 pub(crate) mod cost;
+pub(crate) mod dead_letters;
+pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod event;
 pub(crate) mod export;
+pub(crate) mod generate;
+pub(crate) mod import;
+pub(crate) mod incidents;
+pub(crate) mod init;
 pub(crate) mod key;
+pub(crate) mod lint;
 pub(crate) mod list;
+pub(crate) mod logs;
+mod pages;
 pub(crate) mod pause;
 mod place;
 pub(crate) mod publish;
 pub(crate) mod resume;
+pub(crate) mod retry;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod studio;
 pub(crate) mod task;
+pub(crate) mod test;
 mod traces;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use serde_json::Value;
 

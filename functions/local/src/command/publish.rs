@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use dormouse_engine::definition::Definition;
 use serde_json::{Value, json};
 
 use super::{items, text};
-use crate::client::Client;
+use crate::client::{Client, segment};
 use crate::definition_file::{self, DefinitionFile};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -73,6 +74,7 @@ pub(crate) async fn publish(
         "published": answers.into_iter().map(|(_, answer)| answer).collect::<Vec<_>>(),
         "refused": refused.iter().map(|r| json!({
             "file": r.file.shown(), "code": r.failure.code, "message": r.failure.message,
+            "problems": r.failure.problems,
         })).collect::<Vec<_>>(),
     }));
     conclude(refused)
@@ -83,10 +85,9 @@ async fn send(
     args: &PublishArgs,
     client: &Client,
 ) -> Result<Value, Failure> {
-    let model = file.definition.raw();
-    let save = |publish: bool| json!({ "model": model, "publish": publish });
+    let definition = &file.definition;
     if args.strict && !args.draft {
-        let draft = client.post("/workflow-definitions", &save(false)).await?;
+        let draft = save(client, definition, false).await?;
         let notes = items(&draft, "validationErrors").iter();
         let notes: Vec<String> = notes
             .map(|note| format!("{}: {}", text(note, "path"), text(note, "message")))
@@ -96,9 +97,39 @@ async fn send(
             return Err(Failure::new(Exit::BadInput, "hasNotes", message));
         }
     }
-    client
-        .post("/workflow-definitions", &save(!args.draft))
-        .await
+    save(client, definition, !args.draft).await
+}
+
+/// Saves a definition, and publishes it too.
+///
+/// A definition with a version id keeps it where the server does not know the definition yet. Only an import does that,
+/// so it comes before the save.
+pub(super) async fn save(
+    client: &Client,
+    definition: &Definition,
+    publish: bool,
+) -> Result<Value, Failure> {
+    let model = Value::Object(definition.raw().clone());
+    let id = definition.definition_id.as_deref().unwrap_or_default();
+    if definition
+        .version_id
+        .as_deref()
+        .is_some_and(|v| !v.is_empty())
+        && !id.is_empty()
+    {
+        let known = client
+            .get(&format!("/workflow-definitions/{}", segment(id)))
+            .await;
+        match known {
+            Ok(_) => {}
+            Err(failure) if failure.exit == Exit::NotFound => {
+                client.post("/workflow-definitions/import", &model).await?;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    let body = json!({ "model": model, "publish": publish });
+    client.post("/workflow-definitions", &body).await
 }
 
 fn tell(screen: &Screen, file: &DefinitionFile, answer: &Value) {
@@ -125,12 +156,23 @@ fn conclude(refused: Vec<Refused>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     };
     let mut message = format!("{}: {}", first.file.shown(), first.failure.message);
+    errors(&first.failure, &mut message);
     for more in refused {
-        let (file, why) = (more.file.shown(), more.failure.message);
+        let (file, why) = (more.file.shown(), &more.failure.message);
         let _infallible = write!(message, "\n  {file}: {why}");
+        errors(&more.failure, &mut message);
     }
     Err(Failure {
         message,
         ..first.failure
     })
+}
+
+/// Adds the errors among the problems of a refused definition, one line each.
+pub(super) fn errors(failure: &Failure, message: &mut String) {
+    let is_error = |p: &&Value| p.get("isError").is_some_and(|v| v == true);
+    for problem in failure.problems.iter().filter(is_error) {
+        let (path, what) = (text(problem, "path"), text(problem, "message"));
+        let _infallible = write!(message, "\n    {path}: {what}");
+    }
 }

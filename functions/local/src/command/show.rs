@@ -2,11 +2,16 @@
 
 mod timeline;
 
-use clap::Args;
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+
+pub(super) use timeline::{activity, note};
 
 use super::{items, text};
 use crate::client::{Client, segment};
+use crate::drawing::{self, Picture, State};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::moment;
@@ -24,6 +29,18 @@ pub(crate) struct ShowArgs {
     /// Maximum number of journal lines. The last ones are shown
     #[arg(long, default_value_t = 200)]
     lines: usize,
+    /// Draw its workflow with the state of each activity instead
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    graph: Option<GraphFormat>,
+}
+
+/// The format of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GraphFormat {
+    /// An SVG document
+    Svg,
+    /// Mermaid text
+    Mermaid,
 }
 
 /// Shows an instance with its journal as a timeline.
@@ -34,6 +51,9 @@ pub(crate) async fn show(
 ) -> Result<Exit, Failure> {
     let id = segment(&args.instance);
     let instance = client.get(&format!("/workflow-instances/{id}")).await?;
+    if let Some(format) = args.graph {
+        return draw(&instance, format, client, screen).await;
+    }
     let variables = format!("/workflow-instances/{id}/variables");
     let variables = client.get(&variables).await?;
     let variables = items(&variables, "items");
@@ -64,7 +84,38 @@ pub(crate) async fn show(
     Ok(Exit::Ok)
 }
 
-async fn journal(id: &str, mut skip: usize, client: &Client) -> Result<Vec<Value>, Failure> {
+/// Draws the version of the definition that an instance runs.
+async fn draw(
+    instance: &Value,
+    format: GraphFormat,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let version = segment(text(instance, "definitionVersionId"));
+    let path = format!("/workflow-definitions/by-id/{version}");
+    let definition = client.get(&path).await?;
+    let mut states = BTreeMap::new();
+    for line in journal(&segment(text(instance, "id")), 0, client).await? {
+        let state = State::after(text(&line, "eventName"));
+        states.insert(text(&line, "activityId").to_owned(), state);
+    }
+    let root = definition.get("root").unwrap_or(&Value::Null);
+    let picture = Picture::of(root, &states);
+    let (name, drawn) = match format {
+        GraphFormat::Svg => ("svg", drawing::svg(&picture)),
+        GraphFormat::Mermaid => ("mermaid", drawing::mermaid(&picture)),
+    };
+    screen.value(&json!({ "format": name, "graph": drawn }));
+    screen.line(drawn.trim_end());
+    Ok(Exit::Ok)
+}
+
+/// Reads the journal of an instance from a line on.
+pub(super) async fn journal(
+    id: &str,
+    mut skip: usize,
+    client: &Client,
+) -> Result<Vec<Value>, Failure> {
     let mut lines = Vec::new();
     loop {
         let path = format!("/workflow-instances/{id}/journal?skip={skip}&take={PAGE}");

@@ -28,7 +28,18 @@ pub(crate) struct ValidateArgs {
 }
 
 /// The files themselves are where workflows used as activities are looked for.
-struct Files(Vec<Arc<Definition>>);
+pub(super) struct Files(Vec<Arc<Definition>>);
+
+impl Files {
+    pub(super) fn of(files: &[DefinitionFile]) -> Self {
+        Self(
+            files
+                .iter()
+                .map(|f| Arc::new(f.definition.clone()))
+                .collect(),
+        )
+    }
+}
 
 impl Children for Files {
     fn find(&self, reference: &Reference) -> Option<Arc<Definition>> {
@@ -53,8 +64,7 @@ impl Children for Files {
 /// Tells everything that is wrong, file by file. The exit code says whether anything of it is an error.
 pub(crate) fn validate(args: &ValidateArgs, screen: &Screen) -> Result<Exit, Failure> {
     let files = definition_file::read_all(&args.files)?;
-    let all = files.iter().map(|f| Arc::new(f.definition.clone()));
-    let children = Files(all.collect());
+    let children = Files::of(&files);
     let expressions = Expressions::new(Limits::default());
     let mut is_valid = true;
     let mut results = Vec::new();

@@ -2,7 +2,6 @@
 
 mod answer;
 mod request;
-mod template;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path};
+use dormouse_engine::activity::http_endpoint::{HTTP_ENDPOINT, hashed, normal_path, template};
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::http::Rules;
 use dormouse_runtime::query::Waiting;

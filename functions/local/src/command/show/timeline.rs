@@ -10,10 +10,11 @@ use crate::moment;
 use crate::screen::Screen;
 use crate::text_table::TextTable;
 
-/// The lines: time since the start, activity indented by what it is in, what happened, and with what.
+/// The lines: time since the start, duration at the end of an activity, activity indented by what it is in, what happened, and with what.
 pub(super) fn lines(screen: &Screen, started: &str, journal: &[Value]) -> Vec<String> {
     let from = Timestamp::parse(started).unwrap_or_default();
     let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut begun: BTreeMap<&str, Timestamp> = BTreeMap::new();
     let mut table = TextTable::plain();
     let mut rest = journal;
     while let Some((line, tail)) = rest.split_first() {
@@ -30,10 +31,22 @@ pub(super) fn lines(screen: &Screen, started: &str, journal: &[Value]) -> Vec<St
                     && matches!(text(n, "eventName"), "Completed" | "Suspended" | "Faulted")
             });
         let shown = if is_short { next.unwrap_or(line) } else { line };
-        let at = Timestamp::parse(text(line, "timestamp")).unwrap_or(from);
+        let time = |line| Timestamp::parse(text(line, "timestamp")).unwrap_or(from);
+        let (at, until) = (time(line), time(shown));
         let since = format!("+{}", moment::length(at.0 - from.0));
+        // The time from an activity's start to its end, waits included.
+        let begin = *begun.entry(id).or_insert(at);
+        let has_ended = matches!(
+            text(shown, "eventName"),
+            "Completed" | "Faulted" | "Canceled"
+        );
+        let took = match until.0 - begin.0 {
+            ms if has_ended && ms > 0 => moment::length(ms),
+            _ => String::new(),
+        };
         table.row([
             screen.dim(&since),
+            screen.dim(&took),
             format!("{}{}", "  ".repeat(depth), activity(line)),
             screen.status(text(shown, "eventName")),
             screen.dim(&note(line, shown)),
@@ -48,7 +61,7 @@ pub(super) fn lines(screen: &Screen, started: &str, journal: &[Value]) -> Vec<St
 }
 
 /// `Greet (WriteLine)`
-fn activity(line: &Value) -> String {
+pub(in crate::command) fn activity(line: &Value) -> String {
     let kind = text(line, "activityType");
     let kind = kind.strip_prefix("Elsa.").unwrap_or(kind);
     let name = text(line, "activityName");
@@ -65,7 +78,7 @@ fn activity(line: &Value) -> String {
 }
 
 /// Inputs, outcomes and outputs, or what went wrong; cut to a line.
-fn note(line: &Value, shown: &Value) -> String {
+pub(in crate::command) fn note(line: &Value, shown: &Value) -> String {
     let mut parts = Vec::new();
     let message = text(shown, "message");
     if !message.is_empty() {

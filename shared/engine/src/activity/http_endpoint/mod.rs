@@ -5,6 +5,7 @@
 //! an instance that waited waits on, and one that was started by the request fails with an incident that says why.
 
 mod offer;
+pub mod template;
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the host does about effects. Each is delivered twice: only the first time may count.
+//! Carries out effects, and brings events and HTTP requests to those that wait for them.
 
 use dormouse_engine::activity::event;
 use dormouse_engine::activity::http_endpoint::{self, normal_path};
@@ -9,14 +9,13 @@ use dormouse_engine::instance::{Start, Wait};
 use dormouse_engine::step::{Environment, Stimulus, not_started};
 use serde_json::{Map, Value};
 
-use crate::web::Request;
-
-use super::{DELIVERIES_MAX, Host, Letter, Recipient, Task, no_such_workflow};
+use super::{Host, Letter, Recipient, Task, no_such_workflow};
+use crate::request::Request;
 
 impl Host {
     /// Carries out effects, and those that follow from them, until none is left and no kept event is waited for.
     pub(super) fn deliver_all(&mut self) {
-        for _ in 0..DELIVERIES_MAX {
+        for _ in 0..self.deliveries_max {
             match self.pending.pop_front() {
                 Some((from, effect)) => self.deliver(&from, effect),
                 None if self.deliver_letters() => {}
@@ -32,7 +31,7 @@ impl Host {
                     bookmark,
                     input: Map::new(),
                 };
-                self.step_twice(from, stimulus);
+                (self.deliver_with)(self, from, stimulus);
             }
             // Later ones fire when the clock is moved.
             Effect::Timer { .. } => {}
@@ -56,6 +55,7 @@ impl Host {
                     instance,
                 };
                 let input = Map::from_iter([(event::PAYLOAD.to_owned(), payload)]);
+                self.events.push(name.clone());
                 self.send(event::EVENT, &event::hashed(&name), &to, &input);
             }
             Effect::RequestTask {
@@ -68,7 +68,7 @@ impl Host {
                     name,
                     payload,
                 };
-                assert!(!self.tasks.contains(&task), "a task is asked for once");
+                debug_assert!(!self.tasks.contains(&task), "a task is asked for once");
                 self.tasks.push(task);
             }
             Effect::ResumeParent {
@@ -77,49 +77,25 @@ impl Host {
                 input,
             } => {
                 if self.kept(&parent).is_some() {
-                    self.step_twice(&parent, Stimulus::Resume { bookmark, input });
+                    (self.deliver_with)(self, &parent, Stimulus::Resume { bookmark, input });
                 }
             }
             Effect::CancelChild { instance } => {
                 if self.kept(&instance).is_some() {
-                    self.step_twice(&instance, Stimulus::Cancel);
+                    (self.deliver_with)(self, &instance, Stimulus::Cancel);
                 }
             }
             Effect::CallInBackground { bookmark } => {
                 let open = self.bookmarks(from).into_iter().find(|b| b.id == bookmark);
                 if let Some(Wait::Call(request)) = open.map(|b| b.wait) {
-                    let answer = self.perform(*request);
-                    self.step_twice(from, Stimulus::Answered { bookmark, answer });
+                    let answer = self.perform(from, &bookmark, *request);
+                    (self.deliver_with)(self, from, Stimulus::Answered { bookmark, answer });
                 }
             }
         }
     }
 
-    /// Gives a stimulus twice; the second time nothing may come of it.
-    fn step_twice(&mut self, id: &InstanceId, stimulus: Stimulus) {
-        self.step(id, stimulus.clone());
-        let before = (self.lines.len(), self.pending.len());
-        let sub_status = self.instance(id).sub_status;
-        let is_changed = self.step(id, stimulus.clone());
-        // A bookmark that waits for many notes each of them, but does nothing about a second one.
-        let is_open = matches!(&stimulus, Stimulus::Resume { bookmark, .. } if self.instance(id).bookmark(bookmark).is_some());
-        assert!(
-            !is_changed || is_open,
-            "a second delivery of {stimulus:?} changed {id}"
-        );
-        assert_eq!(
-            before,
-            (self.lines.len(), self.pending.len()),
-            "something came of a second {stimulus:?}"
-        );
-        assert_eq!(
-            sub_status,
-            self.instance(id).sub_status,
-            "a second {stimulus:?} moved {id}"
-        );
-    }
-
-    /// Tells everybody who waits for an event, and starts whom it triggers. One that nobody waits for is kept.
+    /// Publishes an event to all bookmarks and triggers that listen for it. Without a recipient it is queued.
     pub fn publish_event(&mut self, name: &str, payload: Value) {
         let input = Map::from_iter([(event::PAYLOAD.to_owned(), payload)]);
         self.send(
@@ -158,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Sends an HTTP request. The instance it started or resumed, which has its answer; `None`: nobody listens.
+    /// Sends an HTTP request. Gives the instance that answered it; `None`: no workflow listens.
     pub fn request(&mut self, request: &Request) -> Option<InstanceId> {
         let hashed = http_endpoint::hashed(&normal_path(&request.template), &request.method);
         let hash = stimulus_hash(http_endpoint::HTTP_ENDPOINT, &hashed);
@@ -193,12 +169,27 @@ impl Host {
         answering
     }
 
+    /// Path templates that workflows listen at for a method, given in lower case.
+    #[must_use]
+    pub fn templates(&self, method: &str) -> Vec<String> {
+        let environment = Environment::new(self.now, &self.expressions);
+        let triggers = self.library.triggers(&environment).into_iter();
+        let triggers = triggers.map(|(_, trigger)| (trigger.name, trigger.payload));
+        let open = self.instances.iter().flat_map(|k| &k.instance.bookmarks);
+        let open = open.map(|b| (b.name.clone(), b.payload.clone()));
+        let routes = triggers
+            .chain(open)
+            .filter(|(name, _)| name == http_endpoint::HTTP_ENDPOINT)
+            .filter_map(|(_, payload)| http_endpoint::route(&payload));
+        routes.filter(|r| r.1 == method).map(|r| r.0).collect()
+    }
+
     fn waiting(&self, hash: &str, to: &Recipient) -> Vec<(InstanceId, BookmarkId)> {
-        let all = self.instances.iter().map(super::Kept::instance);
+        let all = self.instances.iter().map(|k| &k.instance);
         all.filter(|i| to.is(i))
-            .flat_map(|i| i.bookmarks.into_iter().map(move |b| (i.id.clone(), b)))
+            .flat_map(|i| i.bookmarks.iter().map(move |b| (&i.id, b)))
             .filter(|(_, b)| b.hash() == Some(hash))
-            .map(|(id, b)| (id, b.id))
+            .map(|(id, b)| (id.clone(), b.id.clone()))
             .collect()
     }
 
@@ -207,7 +198,7 @@ impl Host {
         let parent = child.start.parent.clone();
         if let Some((parent, bookmark)) = parent.and_then(|p| Some((p.instance, p.bookmark?))) {
             let input = not_started(child, &no_such_workflow(&child.definition_id));
-            self.step_twice(&parent, Stimulus::Resume { bookmark, input });
+            (self.deliver_with)(self, &parent, Stimulus::Resume { bookmark, input });
         }
     }
 

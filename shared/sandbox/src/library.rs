@@ -1,14 +1,13 @@
 //! The definitions a host knows, and what they are compiled to.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_engine::definition::Definition;
 use dormouse_engine::definition::name::{type_key, type_name};
-use dormouse_engine::graph::{Graph, Reference, SharedGraph};
+use dormouse_engine::graph::{Graph, Reference, SharedGraph, Trigger};
 use dormouse_engine::step::Environment;
 use dormouse_expressions::Expressions;
-use serde_json::Value;
 
 /// Definitions by id and version.
 #[derive(Debug, Default)]
@@ -19,13 +18,7 @@ pub struct Library {
 
 impl Library {
     /// Adds a version of a definition. One without ids is given some.
-    pub fn add(&mut self, json: &Value) -> Arc<Definition> {
-        self.add_text(json.to_string().as_bytes())
-    }
-
-    /// Adds a version of a definition from JSON text.
-    pub fn add_text(&mut self, text: &[u8]) -> Arc<Definition> {
-        let mut definition = Definition::from_json(text).expect("a definition");
+    pub fn add(&mut self, mut definition: Definition) -> Arc<Definition> {
         if definition.definition_id.is_none() {
             let name = definition.name.clone().unwrap_or_else(|| "unnamed".into());
             let version = definition.version.max(1);
@@ -33,8 +26,12 @@ impl Library {
         }
         let definition = Arc::new(definition);
         self.versions.push(definition.clone());
-        self.graphs.lock().expect("no thread died").clear();
+        self.graphs().clear();
         definition
+    }
+
+    fn graphs(&self) -> MutexGuard<'_, BTreeMap<String, SharedGraph>> {
+        self.graphs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All versions, in the order they were added.
@@ -95,14 +92,11 @@ impl Library {
     pub fn graph(&self, definition_id: &str, expressions: &Expressions) -> Option<SharedGraph> {
         let definition = self.find(definition_id)?;
         let key = format!("{definition_id}/{}", definition.version);
-        if let Some(graph) = self.graphs.lock().expect("no thread died").get(&key) {
+        if let Some(graph) = self.graphs().get(&key) {
             return Some(graph.clone());
         }
         let graph = Arc::new(self.compile(definition, expressions));
-        self.graphs
-            .lock()
-            .expect("no thread died")
-            .insert(key, graph.clone());
+        self.graphs().insert(key, graph.clone());
         Some(graph)
     }
 
@@ -116,9 +110,9 @@ impl Library {
         )
     }
 
-    /// The published definitions that a stimulus starts, and which of their activities it triggers.
+    /// Triggers of all published definitions, with the id of their definition.
     #[must_use]
-    pub fn triggered(&self, hash: &str, environment: &Environment<'_>) -> Vec<(String, String)> {
+    pub fn triggers(&self, environment: &Environment<'_>) -> Vec<(String, Trigger)> {
         let mut found = Vec::new();
         for definition in self.versions.iter().filter(|d| d.is_published) {
             let Some(id) = definition.definition_id.as_deref() else {
@@ -134,9 +128,17 @@ impl Library {
                 continue;
             };
             let triggers = graph.triggers(environment).unwrap_or_default();
-            let mine = triggers.into_iter().filter(|t| t.hash == hash);
-            found.extend(mine.map(|t| (id.to_owned(), t.activity_id)));
+            found.extend(triggers.into_iter().map(|t| (id.to_owned(), t)));
         }
         found
+    }
+
+    /// The published definitions that a stimulus starts, and which of their activities it triggers.
+    #[must_use]
+    pub fn triggered(&self, hash: &str, environment: &Environment<'_>) -> Vec<(String, String)> {
+        let all = self.triggers(environment).into_iter();
+        all.filter(|(_, t)| t.hash == hash)
+            .map(|(id, t)| (id, t.activity_id))
+            .collect()
     }
 }

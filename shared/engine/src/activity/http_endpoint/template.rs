@@ -3,8 +3,9 @@
 
 use std::cmp::Reverse;
 
-use dormouse_engine::activity::http_endpoint::normal_path;
 use serde_json::{Map, Value};
+
+use super::normal_path;
 
 /// One part of a template between slashes.
 #[derive(Debug, PartialEq, Eq)]
@@ -107,7 +108,8 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
 
 /// The templates that a path matches, each with the values of its parameters; the most literal one first, and
 /// catch-alls last.
-pub(super) fn matches<'a>(
+#[must_use]
+pub fn matches<'a>(
     path: &str,
     templates: impl Iterator<Item = &'a str>,
 ) -> Vec<(String, Map<String, Value>)> {

@@ -1,0 +1,103 @@
+//! Commands for those who look after instances.
+
+use clap::Subcommand;
+
+use super::{Remote, ServerArgs, wait};
+use crate::command::{alter, dead_letters, delete, import, incidents, logs, retry, watch};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::screen::Screen;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum OperateCommand {
+    /// Run faulted activities of instances again
+    Retry(Remote<retry::RetryArgs>),
+    /// List incidents
+    Incidents(Remote<incidents::IncidentsArgs>),
+    /// List, replay or delete dead letters
+    #[command(subcommand)]
+    DeadLetters(DeadLettersCommand),
+    /// Change instances: version, variables, activities
+    Alter(Remote<alter::AlterArgs>),
+    /// Delete instances or a definition
+    #[command(subcommand)]
+    Delete(DeleteCommand),
+    /// Retract a definition: it cannot be started any more, and its instances continue
+    Retract(Remote<delete::RetractArgs>),
+    /// Import instances that `dormouse export --instance` wrote
+    Import(Remote<import::ImportArgs>),
+    /// Print changes of instances as they happen
+    Watch(Remote<watch::WatchArgs>),
+    /// Print the journal of an instance
+    Logs(Remote<logs::LogsArgs>),
+}
+
+/// Actions on dead letters.
+#[derive(Debug, Subcommand)]
+pub(super) enum DeadLettersCommand {
+    /// List dead letters, newest first
+    List(Remote<dead_letters::DeadLettersListArgs>),
+    /// Deliver dead letters again
+    Replay(Remote<dead_letters::ReplayArgs>),
+    /// Delete dead letters
+    Delete(Remote<dead_letters::DeadLettersDeleteArgs>),
+}
+
+/// Kinds of items to delete.
+#[derive(Debug, Subcommand)]
+pub(super) enum DeleteCommand {
+    /// Delete instances with their history
+    Instances(Remote<delete::DeleteInstancesArgs>),
+    /// Delete a definition or one of its versions
+    Definition(Remote<delete::DeleteDefinitionArgs>),
+}
+
+pub(super) fn dispatch(
+    command: OperateCommand,
+    before: &ServerArgs,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let client = |server: ServerArgs| server.or(before).client();
+    match command {
+        OperateCommand::Retry(Remote { args, server }) => {
+            wait(retry::retry(&args, &client(server), screen))
+        }
+        OperateCommand::Incidents(Remote { args, server }) => {
+            wait(incidents::incidents(&args, &client(server), screen))
+        }
+        OperateCommand::DeadLetters(command) => match command {
+            DeadLettersCommand::List(Remote { args, server }) => {
+                wait(dead_letters::list(&args, &client(server), screen))
+            }
+            DeadLettersCommand::Replay(Remote { args, server }) => {
+                wait(dead_letters::replay(&args, &client(server), screen))
+            }
+            DeadLettersCommand::Delete(Remote { args, server }) => {
+                wait(dead_letters::delete(&args, &client(server), screen))
+            }
+        },
+        OperateCommand::Alter(Remote { args, server }) => {
+            wait(alter::alter(&args, &client(server), screen))
+        }
+        OperateCommand::Delete(command) => match command {
+            DeleteCommand::Instances(Remote { args, server }) => {
+                wait(delete::instances(&args, &client(server), screen))
+            }
+            DeleteCommand::Definition(Remote { args, server }) => {
+                wait(delete::definition(&args, &client(server), screen))
+            }
+        },
+        OperateCommand::Retract(Remote { args, server }) => {
+            wait(delete::retract(&args, &client(server), screen))
+        }
+        OperateCommand::Import(Remote { args, server }) => {
+            wait(import::import(&args, &client(server), screen))
+        }
+        OperateCommand::Watch(Remote { args, server }) => {
+            wait(watch::watch(&args, &client(server), screen))
+        }
+        OperateCommand::Logs(Remote { args, server }) => {
+            wait(logs::logs(&args, &client(server), screen))
+        }
+    }
+}
