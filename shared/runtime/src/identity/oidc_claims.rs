@@ -51,10 +51,7 @@ mod tests {
     use super::*;
 
     fn map(value: Value) -> Map<String, Value> {
-        match value {
-            Value::Object(map) => map,
-            other => panic!("{other}"),
-        }
+        serde_json::from_value(value).unwrap()
     }
 
     #[test]
