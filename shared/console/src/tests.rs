@@ -96,7 +96,7 @@ async fn studio_is_served_from_where_npm_put_it() {
     std::fs::write(folder.path().join("secret.json"), "secret").unwrap();
     let console = Pages::new(serde_json::json!({}), Studio::find(folder.path()));
     let (_, _, about) = ask(console.clone(), "/console/about.json", &[]).await;
-    assert_eq!(about, "{\"studio\":\"9.9.9\"}");
+    assert_eq!(about, "{\"studio\":\"9.9.9\",\"guide\":\"/guide\"}");
     let path = "/_framework/a.0123456789.wasm";
     let (_, headers, body) = ask(
         console.clone(),
