@@ -6,6 +6,9 @@
     reason = "a test fails with a sentence"
 )]
 
+#[path = "kill/activities.rs"]
+mod activities;
+
 use std::path::Path;
 use std::time::Duration;
 

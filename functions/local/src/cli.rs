@@ -4,8 +4,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
-    cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume, run, serve,
-    show, start, studio, task, validate, verify,
+    activity, cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume,
+    run, serve, show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -73,6 +73,9 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Run a definition from a file, without a server, until it finishes or waits
     Run(run::RunArgs),
+    /// Publish activity types of your own, and see which there are
+    #[command(subcommand)]
+    Activity(ActivityCommand),
     /// Save definitions from files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -118,6 +121,19 @@ enum TaskCommand {
     Complete(Remote<task::CompleteArgs>),
 }
 
+/// What to do with activity types.
+#[derive(Debug, Subcommand)]
+enum ActivityCommand {
+    /// Publish activity types from files
+    Publish(Remote<activity::PublishArgs>),
+    /// List the activity types
+    List(Remote<NoArgs>),
+    /// Show an activity type as JSON
+    Show(Remote<activity::ShowArgs>),
+    /// Delete an activity type. Published workflows that use it go on
+    Delete(Remote<activity::NameArgs>),
+}
+
 /// The process, from its arguments to its exit code.
 pub(crate) fn main() -> Exit {
     let cli = match Cli::try_parse() {
@@ -156,6 +172,20 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
             let key = server.or(before).api_key;
             wait(verify::verify(&args, key.as_deref(), screen))
         }
+        Command::Activity(command) => match command {
+            ActivityCommand::Publish(Remote { args, server }) => {
+                wait(activity::publish(&args, &client(server), screen))
+            }
+            ActivityCommand::List(Remote { server, .. }) => {
+                wait(activity::list(&client(server), screen))
+            }
+            ActivityCommand::Show(Remote { args, server }) => {
+                wait(activity::show(&args, &client(server), screen))
+            }
+            ActivityCommand::Delete(Remote { args, server }) => {
+                wait(activity::delete(&args, &client(server), screen))
+            }
+        },
         Command::Publish(Remote { args, server }) => {
             wait(publish::publish(&args, &client(server), screen))
         }

@@ -6,6 +6,7 @@ mod command;
 mod definition_file;
 mod exit;
 mod failure;
+mod handlers;
 mod input;
 mod key;
 mod moment;

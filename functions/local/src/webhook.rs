@@ -1,5 +1,6 @@
 //! Where task requests and lifecycle events go, as the command line says it.
 
+use dormouse_runtime::SigningSecret;
 use dormouse_webhook::{BadWebhook, Webhook};
 
 use crate::exit::Exit;
@@ -11,7 +12,7 @@ pub(crate) struct WebhookArgs {
     /// Where task requests go, as signed webhooks; besides the bus of a deployment, if there is one
     #[arg(long, value_name = "URL", env = "DORMOUSE_WEBHOOK_URL")]
     webhook_url: Option<String>,
-    /// What webhooks are signed with: `whsec_` and 24 to 64 bytes in base64
+    /// What webhooks and requests to handlers of activities are signed with: `whsec_` and 24 to 64 bytes in base64
     #[arg(
         long,
         value_name = "SECRET",
@@ -29,6 +30,11 @@ pub(crate) struct WebhookArgs {
 }
 
 impl WebhookArgs {
+    /// What requests to handlers of activities are signed with.
+    pub(crate) fn signing_secret(&self) -> Option<SigningSecret> {
+        SigningSecret::new(self.webhook_secret.as_deref().unwrap_or_default())
+    }
+
     /// The address, if there is one and it can be signed for.
     pub(crate) fn read(&self) -> Result<Option<Webhook>, Failure> {
         let url = self.webhook_url.as_deref().filter(|url| !url.is_empty());

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, draws a random number, opens a file or waits. The dependency list is the fence.
 
 pub mod activity;
+pub mod activity_type;
 pub mod call;
 pub mod definition;
 pub mod effect;

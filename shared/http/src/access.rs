@@ -195,6 +195,21 @@ pub const RULES: &[Rule] = &[
         "/resilience/retries/{id}",
         Any(&["read:resilience", "read:resilience:retries"]),
     ),
+    // Activity types that are data.
+    rule(GET, "/activity-types", Any(&["read:activity-types"])),
+    rule(GET, "/activity-types/{type}", Any(&["read:activity-types"])),
+    rule(
+        PUT,
+        "/activity-types/{type}",
+        Any(&["publish:activity-types"]),
+    )
+    .audit("publish"),
+    rule(
+        DELETE,
+        "/activity-types/{type}",
+        Any(&["delete:activity-types"]),
+    )
+    .audit("delete"),
     // Instances.
     rule(GET, "/workflow-instances", Any(READ_INSTANCES)),
     rule(POST, "/workflow-instances", Any(READ_INSTANCES)),
@@ -281,6 +296,9 @@ pub const RULES: &[Rule] = &[
     rule(GET_POST, "/bookmarks/resume", Anybody).audit("resume"),
     rule(GET, "/events/trigger", Anybody),
     rule(POST, "/tasks/{id}/complete", Any(&["tasks:complete"])).audit("resume"),
+    rule(POST, "/tasks/{id}/fail", Any(&["tasks:complete"])).audit("resume"),
+    rule(POST, "/tasks/{id}/heartbeat", Any(&["tasks:complete"])),
+    rule(POST, "/tasks/poll", Any(&["tasks:poll"])),
     rule(POST, "/events/{name}/trigger", Any(&["trigger:event"])),
     rule(
         GET_POST,

@@ -4,6 +4,7 @@
 //! Everything that touches the world is a port ([`port`]): no clock, no randomness, no sleeping, no spawning and no
 //! network but through them.
 
+mod activity_types;
 mod beside;
 mod definitions;
 mod delivery;
@@ -22,9 +23,12 @@ pub mod port;
 pub mod query;
 mod runtime;
 mod stimuli;
+mod tasks;
 mod timers;
 mod work;
 
+pub use activity_types::publish::{TypeDeleted, TypePublished};
+pub use activity_types::{ActivityTypes, TypeView};
 pub use definitions::Definitions;
 pub use definitions::edit::{Edit, StaleEdit, content_digest};
 pub use definitions::publish::{Publication, PublishOutcome};
@@ -59,10 +63,13 @@ pub use port::Ports;
 pub use query::Query;
 pub use runtime::Pauses;
 pub use runtime::Runtime;
-pub use runtime::config::{Delivery, RuntimeConfig};
+pub use runtime::config::{Delivery, RuntimeConfig, SigningSecret};
 pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};
+pub use tasks::answer::Heard;
+pub use tasks::poll::{PollRequest, Polled};
+pub use tasks::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 pub use timers::Timers;
 pub use timers::fire::TimerOutcome;
 pub use work::definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod activity;
 pub(crate) mod cancel;
 pub(crate) mod cost;
 pub(crate) mod doctor;

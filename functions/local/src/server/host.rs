@@ -9,8 +9,10 @@ use dormouse_embedded::{
     sweep_shared, watch_pause,
 };
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::{Broadcast, Clock, Compute, HttpCaller, Metrics, Observer, Ports};
-use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig};
+use dormouse_runtime::port::{
+    Broadcast, Clock, Commands, Compute, HttpCaller, Metrics, Observer, Ports,
+};
+use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig, SigningSecret};
 use dormouse_telemetry::{Collector, Registry};
 use dormouse_webhook::{TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
@@ -23,6 +25,9 @@ use crate::failure::Failure;
 
 /// How often nodes look whether there is a pause where a read costs nothing, in ms.
 const PAUSE_LOOK_MS: u64 = 1_000;
+
+/// How often a worker's request that waits looks for tasks where a read costs nothing, in ms.
+const POLL_LOOK_MS: u64 = 25;
 
 /// How long a drain waits for work that nobody waits for, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
@@ -41,6 +46,10 @@ pub(crate) struct HostConfig {
     pub(crate) retention: Retention,
     /// Where task requests and lifecycle events go, besides the bus that the deployment names, if there is one.
     pub(crate) webhook: Option<Webhook>,
+    /// What requests to handlers of activities are signed with.
+    pub(crate) signing_secret: Option<SigningSecret>,
+    /// What runs commands that are handlers. `None`: they are not allowed.
+    pub(crate) commands: Option<Arc<dyn Commands>>,
     /// Who hears what workflows write and do.
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Where spans go. `None`: nobody wants them.
@@ -102,6 +111,7 @@ impl Host {
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
                 compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
+                commands: config.commands.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {
@@ -112,6 +122,11 @@ impl Host {
                 lease_ms: storage.lease_ms,
                 retention: config.retention,
                 passes_tokens: config.passes_tokens,
+                signing_secret: config.signing_secret.clone(),
+                poll_pause_ms: match storage.embedded {
+                    Some(_) => POLL_LOOK_MS,
+                    None => PAUSE_LOOK_MS,
+                },
                 ..RuntimeConfig::server(format!("{name}-{n}"))
             };
             let expressions = Arc::clone(&expressions) as _;

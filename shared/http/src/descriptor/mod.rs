@@ -4,6 +4,7 @@ mod activity;
 mod catalogue;
 mod composite;
 mod lists;
+mod own_type;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -11,6 +12,7 @@ use axum::routing::{get, post};
 use crate::app::App;
 
 pub(crate) use composite::Composites;
+pub(crate) use own_type::OwnTypes;
 
 /// The type that stands on a canvas for one nobody knows.
 pub(crate) const NOT_FOUND: &str = "Elsa.NotFoundActivity";

@@ -248,6 +248,18 @@ impl Burst<'_> {
                 instance: instance.id.clone(),
                 bookmark: bookmark.clone(),
             },
+            Effect::Perform {
+                bookmark,
+                queue,
+                activity_type,
+                since,
+            } => Task::Perform {
+                instance: instance.id.clone(),
+                bookmark: bookmark.clone(),
+                queue: queue.clone(),
+                activity_type: activity_type.clone(),
+                since: *since,
+            },
         };
         composed.messages.push(self.message(id, task));
         Ok(())

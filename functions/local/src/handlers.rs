@@ -1,0 +1,25 @@
+//! What handlers of activity types need of this machine: the same options of `serve` and `run`.
+
+use std::sync::Arc;
+
+use clap::Args;
+use dormouse_runtime::port::Commands;
+
+use crate::server::Processes;
+
+/// What handlers may do.
+#[derive(Debug, Args)]
+pub(crate) struct HandlerArgs {
+    /// Let activity types run commands on this machine, with the rights of this process: for trying things, among people who
+    /// trust each other
+    #[arg(long)]
+    allow_commands: bool,
+}
+
+impl HandlerArgs {
+    /// What runs commands, if they are allowed.
+    pub(crate) fn commands(&self) -> Option<Arc<dyn Commands>> {
+        self.allow_commands
+            .then(|| Arc::new(Processes::new()) as Arc<dyn Commands>)
+    }
+}
