@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::too_many_lines,
     reason = "a test fails with a sentence"
 )]
 

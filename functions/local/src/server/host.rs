@@ -81,11 +81,27 @@ fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<Egress
     ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
 }
 
+/// How a node behaves.
+fn settings(config: &HostConfig, storage: &Storage) -> RuntimeConfig {
+    RuntimeConfig {
+        lease_ms: storage.lease_ms,
+        retention: config.retention,
+        passes_tokens: config.passes_tokens,
+        signing_secret: config.signing_secret.clone(),
+        poll_pause_ms: match storage.embedded {
+            Some(_) => POLL_LOOK_MS,
+            None => PAUSE_LOOK_MS,
+        },
+        ..RuntimeConfig::server("local")
+    }
+}
+
 impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let storage = Storage::open(&config.place, &clock).await?;
+        let usual = settings(&config, &storage);
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
         let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
@@ -119,15 +135,8 @@ impl Host {
             }
             tell_webhook(&mut ports, config.webhook.clone(), &caller);
             let settings = RuntimeConfig {
-                lease_ms: storage.lease_ms,
-                retention: config.retention,
-                passes_tokens: config.passes_tokens,
-                signing_secret: config.signing_secret.clone(),
-                poll_pause_ms: match storage.embedded {
-                    Some(_) => POLL_LOOK_MS,
-                    None => PAUSE_LOOK_MS,
-                },
-                ..RuntimeConfig::server(format!("{name}-{n}"))
+                node: format!("{name}-{n}"),
+                ..usual.clone()
             };
             let expressions = Arc::clone(&expressions) as _;
             let node = Runtime::new(storage.store.clone(), ports, expressions, settings);

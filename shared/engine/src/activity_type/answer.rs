@@ -201,9 +201,11 @@ fn kind_of(value: &Value) -> &'static str {
 
 /// Whether a value is of a type as JSON has it. Nothing fits every type.
 fn fits(value: &Value, wanted: &DataType) -> bool {
+    if value.is_null() {
+        return true;
+    }
     match wanted {
         DataType::Object | DataType::Node => true,
-        _ if value.is_null() => true,
         DataType::Boolean => value.is_boolean(),
         DataType::Byte | DataType::Short | DataType::Integer | DataType::Long => {
             value.is_i64() || value.is_u64()

@@ -25,6 +25,7 @@ use crate::time::format_duration;
 
 use task::{FOR, Facts, Progress, body, progress_of};
 pub use task::{OpenTask, ask_again, is_task, open_task};
+pub(crate) use word::is_in_passing;
 pub use word::{TASK, Word};
 
 /// How often an attempt is offered again because nothing was heard of whoever took it.

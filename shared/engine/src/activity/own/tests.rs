@@ -125,7 +125,13 @@ fn a_worker_is_told_all_of_its_task_and_its_answer_goes_on() {
 fn of_two_who_take_a_task_one_has_it() {
     let mut scenario = worker(json!({}));
     say(&mut scenario, &take("first"));
+    let lines = scenario.journal.len();
     say(&mut scenario, &take("second"));
+    assert_eq!(
+        scenario.journal.len(),
+        lines,
+        "nobody needs to read about it"
+    );
     let open = open_task(&scenario.graph, &scenario.instance, &task(&scenario).id).unwrap();
     assert_eq!(open.lease.as_deref(), Some("first"));
     assert_eq!(timers(&scenario), 1);
@@ -143,6 +149,8 @@ fn a_task_nothing_is_heard_of_is_offered_again_under_another_id() {
             details: json!({ "page": 3 }),
         },
     );
+    let resumed = scenario.journaled("c", Event::Resumed).len();
+    assert_eq!(resumed, 1, "a heartbeat is no line of the journal");
     let due = scenario.instance.bookmarks.iter().filter_map(Bookmark::due);
     assert_eq!(due.min(), Some(scenario.now.plus_ms(1_000)));
     scenario.let_time_pass();

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::task::is_task;
+use crate::instance::Bookmark;
+
 /// The name under which word of a task comes with the resume.
 pub const TASK: &str = "Task";
 
@@ -44,4 +47,15 @@ impl Word {
     pub fn of(input: &Map<String, Value>) -> Option<Self> {
         serde_json::from_value(input.get(TASK)?.clone()).ok()
     }
+}
+
+/// Whether it is word of a task that the journal does not tell: a heartbeat, or a taking that comes too late. There may be
+/// thousands.
+pub(crate) fn is_in_passing(bookmark: &Bookmark, input: &Map<String, Value>) -> bool {
+    is_task(bookmark)
+        && match Word::of(input) {
+            Some(Word::Heartbeat { .. }) => true,
+            Some(Word::Taken { .. }) => bookmark.payload.get("TakenBy").is_some(),
+            Some(Word::Accepted | Word::Answered { .. }) | None => false,
+        }
 }
