@@ -8,6 +8,8 @@
     reason = "a test may fail"
 )]
 
+#[path = "cli/activities.rs"]
+mod activities;
 #[path = "cli/author.rs"]
 mod author;
 #[path = "cli/bad_input.rs"]

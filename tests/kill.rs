@@ -3,8 +3,12 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::too_many_lines,
     reason = "a test fails with a sentence"
 )]
+
+#[path = "kill/activities.rs"]
+mod activities;
 
 use std::path::Path;
 use std::time::Duration;

@@ -75,6 +75,7 @@ fn node(heard: Arc<Heard>) -> Runtime {
         broadcast: None,
         compute: None,
         observer: None,
+        commands: None,
         metrics: Some(heard),
     };
     let expressions = Arc::new(Expressions::default());

@@ -14,7 +14,8 @@ pub(super) fn the_api_passes(cloud: &Cloud, binary: &Path) -> Result<()> {
     let kill = cloud.server.kill_command("");
     let replace = cloud.server.kill_command("-api");
     // On a slow machine the emulator takes seconds to begin the processes anew that were killed.
-    let kill_once = format!("for try in $(seq 60); do sleep 1; {replace} && continue 2; done; exit 1");
+    let kill_once =
+        format!("for try in $(seq 60); do sleep 1; {replace} && continue 2; done; exit 1");
     let restart = format!("for round in 1 2 3 4; do {kill_once}; done; sleep 1");
     let verified = Command::new(binary)
         .args(["verify", "--json", "--lease-ms", "10000"])

@@ -181,6 +181,7 @@ impl Client {
             broadcast: None,
             compute: None,
             observer: None,
+            commands: None,
             metrics: None,
         };
         let runtime = Runtime::new(Store::new(node, store_config), ports, expressions(), config);

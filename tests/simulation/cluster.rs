@@ -157,6 +157,7 @@ impl Cluster {
             broadcast: Some(node.clone()),
             compute: None,
             observer: None,
+            commands: None,
             metrics: None,
         };
         let birth = {

@@ -74,6 +74,7 @@ impl Inspector {
             broadcast: None,
             compute: None,
             observer: None,
+            commands: None,
             metrics: None,
         };
         let store = Store::new(eye.clone(), StoreConfig::dynamo()).with_blobs(eye.clone());

@@ -76,6 +76,7 @@ impl Routes {
             broadcast: None,
             compute: None,
             observer: None,
+            commands: None,
             metrics: None,
         };
         let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);

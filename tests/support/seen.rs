@@ -125,6 +125,7 @@ fn effect_text(effect: &Effect, instance: &Instance, graph: &Graph, now: Timesta
             format!("{scope} {name} {payload}{to}")
         }
         Effect::RequestTask { name, payload, .. } => format!("task {name} {payload}"),
+        Effect::Perform { activity_type, .. } => format!("perform {activity_type}"),
         Effect::ResumeParent { parent, .. } => format!("resume {parent}"),
         Effect::CancelChild { .. } => "cancel child".into(),
         Effect::CallInBackground { .. } => "call in the background".into(),

@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
-    cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume, run, serve,
-    show, start, studio, task, validate, verify,
+    activity, cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume,
+    run, serve, show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -78,6 +78,9 @@ enum Command {
     Run(run::RunArgs),
     #[command(flatten)]
     Author(author::AuthorCommand),
+    /// Publish activity types of your own, list and delete them
+    #[command(subcommand)]
+    Activity(ActivityCommand),
     /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -125,6 +128,19 @@ enum TaskCommand {
     Complete(Remote<task::CompleteArgs>),
 }
 
+/// Commands for activity types.
+#[derive(Debug, Subcommand)]
+enum ActivityCommand {
+    /// Publish activity types from files
+    Publish(Remote<activity::PublishArgs>),
+    /// List the activity types
+    List(Remote<NoArgs>),
+    /// Show an activity type as JSON
+    Show(Remote<activity::ShowArgs>),
+    /// Delete an activity type. Published workflows that use it continue
+    Delete(Remote<activity::NameArgs>),
+}
+
 /// The process, from its arguments to its exit code.
 pub(crate) fn main() -> Exit {
     let cli = match Cli::try_parse() {
@@ -165,6 +181,20 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
             let key = server.or(before).api_key;
             wait(verify::verify(&args, key.as_deref(), screen))
         }
+        Command::Activity(command) => match command {
+            ActivityCommand::Publish(Remote { args, server }) => {
+                wait(activity::publish(&args, &client(server), screen))
+            }
+            ActivityCommand::List(Remote { server, .. }) => {
+                wait(activity::list(&client(server), screen))
+            }
+            ActivityCommand::Show(Remote { args, server }) => {
+                wait(activity::show(&args, &client(server), screen))
+            }
+            ActivityCommand::Delete(Remote { args, server }) => {
+                wait(activity::delete(&args, &client(server), screen))
+            }
+        },
         Command::Publish(Remote { args, server }) => {
             wait(publish::publish(&args, &client(server), screen))
         }

@@ -44,6 +44,11 @@ impl Client {
         self.send("POST", path, Some(body), key).await
     }
 
+    /// Puts something where the path says.
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send("PUT", path, Some(body), None).await
+    }
+
     /// Asks for something to be removed.
     pub(crate) async fn delete(&self, path: &str) -> Result<Value, Failure> {
         self.send("DELETE", path, None, None).await

@@ -7,6 +7,7 @@ mod definition_file;
 mod drawing;
 mod exit;
 mod failure;
+mod handlers;
 mod input;
 mod key;
 mod moment;

@@ -45,6 +45,30 @@ fn describe(instance_id: &str, bookmark: &Value) -> (String, String) {
         value.and_then(Value::as_str).unwrap_or_default()
     };
     let resume = format!("dormouse resume {instance_id} {}", text("id"));
+    // Of an activity whose type is data.
+    match payload("For") {
+        "task" => {
+            let what = match (payload("TakenBy"), payload("Queue")) {
+                ("", "") => format!("for the handler of {}", payload("Type")),
+                ("", queue) => format!("for a worker of the queue {queue}"),
+                (worker, _) => format!("for the answer of {worker}"),
+            };
+            return (
+                what,
+                format!("dormouse task complete {}", payload("TaskId")),
+            );
+        }
+        what @ ("end" | "heartbeat" | "pause") => {
+            let when = moment::relative(text("due"), moment::now());
+            let what = match what {
+                "end" => "the end of the attempt",
+                "heartbeat" => "the next heartbeat",
+                _ => "the next attempt",
+            };
+            return (format!("until {what} ({when})"), String::new());
+        }
+        _ => {}
+    }
     match text("name") {
         "Elsa.Event" => {
             let name = payload("EventName");
@@ -91,6 +115,14 @@ mod tests {
         assert_eq!(describe("i", &event).1, "dormouse event Paid");
         let task = json!({ "name": "Elsa.RunTask", "payload": { "TaskId": "i-3" } });
         assert_eq!(describe("i", &task).1, "dormouse task complete i-3");
+        let own = json!({ "name": "Acme.Work", "payload": { "For": "task", "TaskId": "i-4", "Queue": "q" } });
+        assert_eq!(
+            describe("i", &own),
+            (
+                "for a worker of the queue q".to_owned(),
+                "dormouse task complete i-4".to_owned()
+            )
+        );
         let delay = json!({ "name": "Elsa.Delay", "id": "b", "due": "2026-01-01T00:00:00Z", "waitsFor": "timer" });
         assert_eq!(describe("i", &delay).1, "dormouse resume i b");
     }

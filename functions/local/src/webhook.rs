@@ -1,5 +1,6 @@
 //! Receiver of task requests and lifecycle events: options of the command line.
 
+use dormouse_runtime::SigningSecret;
 use dormouse_webhook::{BadWebhook, Webhook};
 
 use crate::exit::Exit;
@@ -11,7 +12,7 @@ pub(crate) struct WebhookArgs {
     /// Send task requests to this URL as signed webhooks, in addition to the event bus of a deployment
     #[arg(long, value_name = "URL", env = "DORMOUSE_WEBHOOK_URL")]
     webhook_url: Option<String>,
-    /// Secret that signs webhooks: `whsec_` followed by 24 to 64 bytes in base64
+    /// Secret that signs webhooks and requests to handlers of activities: `whsec_` followed by 24 to 64 bytes in base64
     #[arg(
         long,
         value_name = "SECRET",
@@ -29,6 +30,11 @@ pub(crate) struct WebhookArgs {
 }
 
 impl WebhookArgs {
+    /// Secret that signs requests to handlers of activities.
+    pub(crate) fn signing_secret(&self) -> Option<SigningSecret> {
+        SigningSecret::new(self.webhook_secret.as_deref().unwrap_or_default())
+    }
+
     /// The address, if there is one and it can be signed for.
     pub(crate) fn read(&self) -> Result<Option<Webhook>, Failure> {
         let url = self.webhook_url.as_deref().filter(|url| !url.is_empty());

@@ -94,6 +94,7 @@ impl Account {
             broadcast: None,
             compute: None,
             observer: Some(shared),
+            commands: None,
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let config = RuntimeConfig::function("cost", INVOCATION_MS);

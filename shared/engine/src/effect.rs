@@ -73,6 +73,18 @@ pub enum Effect {
         /// With what.
         payload: Value,
     },
+    /// Have the task of an activity whose type is data done: the instance says what it is.
+    Perform {
+        /// The bookmark of the attempt.
+        bookmark: BookmarkId,
+        /// The queue of the workers who may do it. `None`: its handler is called.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<String>,
+        /// The activity's type.
+        activity_type: String,
+        /// Since when it is to be done.
+        since: Timestamp,
+    },
     /// Tell the parent that this instance has ended.
     ResumeParent {
         /// The parent.

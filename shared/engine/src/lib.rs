@@ -29,6 +29,7 @@
 //! old name, until the activity is scheduled again.
 
 pub mod activity;
+pub mod activity_type;
 pub mod call;
 pub mod definition;
 pub mod effect;

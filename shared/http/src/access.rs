@@ -2,6 +2,7 @@
 //! route that is not in it is refused wherever anybody is asked who he is, and fails a test.
 
 mod designer;
+mod outside;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,6 +13,7 @@ use crate::absent::MODULES;
 use crate::router::API;
 
 pub use designer::DESIGNER;
+pub use outside::OUTSIDE;
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,25 +81,6 @@ const WRITE_INSTANCES: Access = Any(&["write:workflow-instances"]);
 const ALTER: Access = Any(&["run:alterations"]);
 const LETTERS: &str = "/bookmark-queue/dead-letters";
 const ALL: &[&str] = &["*"];
-
-/// All routes beside the API.
-pub const OUTSIDE: &[Rule] = &[
-    rule(GET, "/health/live", Anybody),
-    rule(GET, "/health/ready", Anybody),
-    rule(GET, "/metrics", Any(&["read:metrics"])),
-    // Who has a link may follow it; the handler records that.
-    rule(GET_POST, "/links/{secret}", Anybody),
-    // Who has a webhook's secret signs what he sends.
-    rule(POST, "/webhooks/{id}", Anybody),
-    // Who they are is what they come to show.
-    rule(GET, "/sign-in", Anybody),
-    rule(GET, "/sign-in/callback", Anybody),
-    rule(GET, "/sign-out", Anybody),
-    // An endpoint asks for what its workflow demands.
-    rule(ALL, "/workflows", Anybody),
-    rule(ALL, "/workflows/", Anybody),
-    rule(ALL, "/workflows/{*path}", Anybody),
-];
 
 /// The routes of modules that are not here: who is known is told so.
 static ABSENT: Rule = rule(ALL, "", Known);
@@ -199,6 +182,21 @@ pub const RULES: &[Rule] = &[
         "/resilience/retries/{id}",
         Any(&["read:resilience", "read:resilience:retries"]),
     ),
+    // Activity types that are data.
+    rule(GET, "/activity-types", Any(&["read:activity-types"])),
+    rule(GET, "/activity-types/{type}", Any(&["read:activity-types"])),
+    rule(
+        PUT,
+        "/activity-types/{type}",
+        Any(&["publish:activity-types"]),
+    )
+    .audit("publish"),
+    rule(
+        DELETE,
+        "/activity-types/{type}",
+        Any(&["delete:activity-types"]),
+    )
+    .audit("delete"),
     // Instances.
     rule(GET, "/workflow-instances", Any(READ_INSTANCES)),
     rule(POST, "/workflow-instances", Any(READ_INSTANCES)),
@@ -285,6 +283,9 @@ pub const RULES: &[Rule] = &[
     rule(GET_POST, "/bookmarks/resume", Anybody).audit("resume"),
     rule(GET, "/events/trigger", Anybody),
     rule(POST, "/tasks/{id}/complete", Any(&["tasks:complete"])).audit("resume"),
+    rule(POST, "/tasks/{id}/fail", Any(&["tasks:complete"])).audit("resume"),
+    rule(POST, "/tasks/{id}/heartbeat", Any(&["tasks:complete"])),
+    rule(POST, "/tasks/poll", Any(&["tasks:poll"])),
     rule(POST, "/events/{name}/trigger", Any(&["trigger:event"])),
     rule(
         GET_POST,

@@ -38,6 +38,7 @@ mod absent;
 pub mod access;
 mod activity_execution;
 mod activity_test;
+mod activity_type;
 mod administration;
 mod alteration;
 mod app;

@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
-    absent, activity_execution, activity_test, administration, alteration, bookmark, dead_letter,
-    definition, descriptor, event, gate, headers, health, heavy, identity, instance, link, memory,
-    metrics, openapi, origin, script, task, webhook, workflow,
+    absent, activity_execution, activity_test, activity_type, administration, alteration, bookmark,
+    dead_letter, definition, descriptor, event, gate, headers, health, heavy, identity, instance,
+    link, memory, metrics, openapi, origin, script, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -30,6 +30,7 @@ pub fn router(app: App) -> Router {
         .merge(openapi::routes())
         .merge(activity_execution::routes())
         .merge(activity_test::routes())
+        .merge(activity_type::routes())
         .merge(alteration::routes())
         .merge(bookmark::routes())
         .merge(task::routes())

@@ -11,6 +11,8 @@
 
 #[path = "routes/access.rs"]
 mod access;
+#[path = "routes/activity_types.rs"]
+mod activity_types;
 #[path = "routes/alteration_plans.rs"]
 mod alteration_plans;
 #[path = "routes/alterations.rs"]
@@ -59,6 +61,8 @@ mod shapes;
 mod strangers;
 #[path = "routes/subgraph.rs"]
 mod subgraph;
+#[path = "routes/tasks.rs"]
+mod tasks;
 #[path = "routes/tokens.rs"]
 mod tokens;
 #[path = "routes/transfer.rs"]

@@ -13,7 +13,7 @@ use dormouse_engine::time::Timestamp;
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::identity::{Authentication, BadAuthentication, JwtSettings};
 use dormouse_runtime::port::{Bus, Clock, HttpCaller, Ports};
-use dormouse_runtime::{Runtime, RuntimeConfig, RuntimeError};
+use dormouse_runtime::{Runtime, RuntimeConfig, RuntimeError, SigningSecret};
 use dormouse_telemetry::{CloudWatchLines, Collector, LogFormat, Spans, begin_log};
 use dormouse_webhook::{BadWebhook, TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
@@ -126,10 +126,19 @@ impl Function {
             broadcast: deployment.broadcast_port(),
             compute: None,
             observer: spans.clone().map(|spans| spans as _),
+            commands: None,
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let expressions = Arc::new(Expressions::new(Limits::default()));
-        let unbounded = Runtime::new(deployment.store, ports, expressions, config(node, kind));
+        let unbounded = Runtime::new(
+            deployment.store,
+            ports,
+            expressions,
+            RuntimeConfig {
+                signing_secret: signing_secret(&environment),
+                ..config(node, kind)
+            },
+        );
         Ok(Self {
             unbounded,
             kind,
@@ -288,6 +297,12 @@ fn ends(kind: Kind, now: Timestamp, deadline_ms: i64, reserve_ms: i64) -> Timest
         Kind::Requests => work_ms.min(REQUEST_MS),
         Kind::Messages => work_ms,
     })
+}
+
+/// What requests to handlers of activities are signed with: the secret of webhooks.
+fn signing_secret(environment: &Environment) -> Option<SigningSecret> {
+    let webhook = environment.webhook.as_ref()?;
+    SigningSecret::new(webhook.secret.as_deref()?)
 }
 
 fn config(node: String, kind: Kind) -> RuntimeConfig {

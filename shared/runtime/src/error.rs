@@ -81,6 +81,14 @@ pub enum RuntimeError {
         #[source]
         source: DefinitionError,
     },
+    /// A stored activity type could not be read.
+    #[error("version {version} of an activity type cannot be read: {problem}")]
+    StoredType {
+        /// The version.
+        version: u32,
+        /// What is wrong.
+        problem: String,
+    },
     /// A version that an instance is pinned to is gone.
     #[error("version {version} of the definition `{definition_id}` is needed and not there")]
     VersionMissing {
@@ -134,6 +142,7 @@ impl RuntimeError {
             Self::Store(error) => error.is_busy(),
             Self::Instance { .. }
             | Self::StoredDefinition { .. }
+            | Self::StoredType { .. }
             | Self::VersionMissing { .. }
             | Self::Format { .. }
             | Self::StepTooLong { .. }

@@ -18,6 +18,7 @@
 //! | `outbox/` | effects on their way; where they lead is behind `Outgoing` | |
 //! | `kernel/` | load, step, commit, hand over: read `kernel/mod.rs` first | |
 //! | `instances/` | start, dispatch, resume, cancel, retry, alter, delete, export, import | `instances` |
+//! | `activity_types/`, `tasks/` | activity types that are data; their tasks: handed to handlers, requested by workers, answered | `definitions().types`, `tasks` |
 //! | `timers/`, `definitions/`, `query/` | due timers and occurrences; drafts and publishing; reads | `timers`, `definitions`, `query` |
 //! | `stimuli/`, `links/`, `identity/` | events; resume links, event links, webhooks; users, roles, applications | `stimuli`, `links`, `webhooks`, `accounts` |
 //! | `operations/` | sweep, examination, alteration plans, audit log | `operations` |
@@ -74,6 +75,7 @@
 //! - A webhook's message is verified by its raw bytes. Its id is remembered for three days once its event is safe, so a repetition of the
 //!   sender counts once.
 
+mod activity_types;
 mod beside;
 mod definitions;
 mod delivery;
@@ -92,9 +94,12 @@ pub mod port;
 pub mod query;
 mod runtime;
 mod stimuli;
+mod tasks;
 mod timers;
 mod work;
 
+pub use activity_types::publish::{TypeDeleted, TypePublished};
+pub use activity_types::{ActivityTypes, TypeView};
 pub use definitions::Definitions;
 pub use definitions::edit::{Edit, StaleEdit, content_digest};
 pub use definitions::publish::{Publication, PublishOutcome};
@@ -129,10 +134,13 @@ pub use port::Ports;
 pub use query::Query;
 pub use runtime::Pauses;
 pub use runtime::Runtime;
-pub use runtime::config::{Delivery, RuntimeConfig};
+pub use runtime::config::{Delivery, RuntimeConfig, SigningSecret};
 pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};
+pub use tasks::answer::Heard;
+pub use tasks::poll::{PollRequest, Polled};
+pub use tasks::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 pub use timers::Timers;
 pub use timers::fire::TimerOutcome;
 pub use work::definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};

@@ -37,6 +37,8 @@
 //! | resume link | `~/LINK#digest` | `HEAD` | `identity/link.rs` |
 //! | webhook, as listed; by its id | `IDENTITY`; `~/HOOK#id` | `HOOK#id`; `HEAD` | `identity/webhook.rs` |
 //! | signing key of access tokens; of event links | `~/SIGN` | `K#time-chance`; `LINKS` | `identity/signing_key.rs` |
+//! | activity type that is data, as listed; its versions | `TYPES`; `OWN#name` | `T#name`; `V#n` | `definition/activity_type.rs` |
+//! | task that waits for a worker | `TASKS#queue#type` | `time#task` | `stimulus/task.rs` |
 //! | alteration plan, its jobs | `PLAN#id` | `HEAD`, `JOB#instance` | `operation/alteration_plan.rs` |
 //! | audit record | `AUDIT#month` | `time-chance` | `operation/audit.rs` |
 //! | outbox row | `~/OUTBOX#shard` | `time#tenant#source#commit#attempt#part` | `outbox/row.rs` |

@@ -97,6 +97,7 @@ fn quiet_ports(store: &Store, background: &TokioBackground) -> Ports {
         broadcast: None,
         compute: None,
         observer: None,
+        commands: None,
         metrics: None,
     }
 }

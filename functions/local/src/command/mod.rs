@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod activity;
 pub(crate) mod alter;
 mod altered;
 pub(crate) mod apply;

@@ -19,10 +19,11 @@ use dormouse_telemetry::{LogFormat, begin_log};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 
-use super::{items, tell_burst, tell_end};
+use super::{activity, items, tell_burst, tell_end};
 use crate::definition_file::{self, DefinitionFile};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::handlers::HandlerArgs;
 use crate::input::{self, InputArgs, warn_or_refuse};
 use crate::reach::ReachArgs;
 use crate::screen::Screen;
@@ -55,6 +56,11 @@ pub(crate) struct RunArgs {
     strict: bool,
     #[command(flatten)]
     reach: ReachArgs,
+    #[command(flatten)]
+    handlers: HandlerArgs,
+    /// Publish this activity type before; may be given again for more
+    #[arg(long, value_name = "FILE")]
+    activity: Vec<PathBuf>,
 }
 
 /// Publishes the files, starts the first, and reports its progress until it ends or waits for input.
@@ -120,6 +126,8 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         passes_tokens: false,
         retention: Retention::default(),
         webhook: None,
+        signing_secret: None,
+        commands: args.handlers.commands(),
         reach: args.reach.read(),
         observer: Some(Arc::clone(narrator) as _),
         traces: None,
@@ -137,6 +145,7 @@ async fn go(
 ) -> Result<InstanceDetail, Failure> {
     let tenant = Tenant::default();
     let stop = stop_signal().map_err(Failure::system)?;
+    activity::publish_to(&node, &tenant, &args.activity).await?;
     let first = publish(&node, &tenant, files, (args.strict, screen)).await?;
     request.definition = DefinitionHandle::published(first);
     let started = node.instances().start(&tenant, request).await;

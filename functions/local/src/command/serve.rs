@@ -20,6 +20,7 @@ use super::place::PlaceArgs;
 use super::traces::TracesArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::handlers::HandlerArgs;
 use crate::reach::ReachArgs;
 use crate::retention::RetentionArgs;
 use crate::screen::Screen;
@@ -114,6 +115,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     webhook: WebhookArgs,
     #[command(flatten)]
+    handlers: HandlerArgs,
+    #[command(flatten)]
     studio: StudioArgs,
     /// Suppress the output of WriteLine activities
     #[arg(long, short)]
@@ -174,6 +177,8 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         passes_tokens: args.flowcharts == Flowcharts::Token,
         retention: args.retention.read(),
         webhook: args.webhook.read()?,
+        signing_secret: args.webhook.signing_secret(),
+        commands: args.handlers.commands(),
         observer: (!args.quiet).then(|| Arc::new(console) as _),
         traces: args.traces.collector(),
     })

@@ -9,8 +9,10 @@ use dormouse_embedded::{
     sweep_shared, watch_pause,
 };
 use dormouse_expressions::{Expressions, Limits};
-use dormouse_runtime::port::{Broadcast, Clock, Compute, HttpCaller, Metrics, Observer, Ports};
-use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig};
+use dormouse_runtime::port::{
+    Broadcast, Clock, Commands, Compute, HttpCaller, Metrics, Observer, Ports,
+};
+use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig, SigningSecret};
 use dormouse_telemetry::{Collector, Registry};
 use dormouse_webhook::{TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
@@ -23,6 +25,9 @@ use crate::failure::Failure;
 
 /// Interval in ms at which nodes look for a pause if a read costs nothing.
 const PAUSE_LOOK_MS: u64 = 1_000;
+
+/// Interval at which the request of a worker that waits looks for tasks, where a read costs nothing, in ms.
+const POLL_LOOK_MS: u64 = 25;
 
 /// Time that a drain waits for background work, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
@@ -41,6 +46,10 @@ pub(crate) struct HostConfig {
     pub(crate) retention: Retention,
     /// Receiver of task requests and lifecycle events, in addition to the bus of a deployment.
     pub(crate) webhook: Option<Webhook>,
+    /// Secret that signs requests to the handlers of activities.
+    pub(crate) signing_secret: Option<SigningSecret>,
+    /// Runner of commands that are handlers. `None`: they are not allowed.
+    pub(crate) commands: Option<Arc<dyn Commands>>,
     /// Observer of the output and the progress of workflows.
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Destination of spans. `None`: no spans are made.
@@ -72,11 +81,27 @@ fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<Egress
     ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
 }
 
+/// Behaviour of a node.
+fn settings(config: &HostConfig, storage: &Storage) -> RuntimeConfig {
+    RuntimeConfig {
+        lease_ms: storage.lease_ms,
+        retention: config.retention,
+        passes_tokens: config.passes_tokens,
+        signing_secret: config.signing_secret.clone(),
+        poll_pause_ms: match storage.embedded {
+            Some(_) => POLL_LOOK_MS,
+            None => PAUSE_LOOK_MS,
+        },
+        ..RuntimeConfig::server("local")
+    }
+}
+
 impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let storage = Storage::open(&config.place, &clock).await?;
+        let usual = settings(&config, &storage);
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
         let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
@@ -102,6 +127,7 @@ impl Host {
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
                 compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
+                commands: config.commands.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {
@@ -109,10 +135,8 @@ impl Host {
             }
             tell_webhook(&mut ports, config.webhook.clone(), &caller);
             let settings = RuntimeConfig {
-                lease_ms: storage.lease_ms,
-                retention: config.retention,
-                passes_tokens: config.passes_tokens,
-                ..RuntimeConfig::server(format!("{name}-{n}"))
+                node: format!("{name}-{n}"),
+                ..usual.clone()
             };
             let expressions = Arc::clone(&expressions) as _;
             let node = Runtime::new(storage.store.clone(), ports, expressions, settings);

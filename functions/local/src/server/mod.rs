@@ -1,6 +1,7 @@
 //! The server: N nodes in this process over one table, which is in this process too or in DynamoDB.
 
 mod admission;
+mod commands;
 mod connection;
 mod console;
 mod credentials;
@@ -23,6 +24,7 @@ mod tls;
 mod traces;
 mod watched;
 
+pub(crate) use commands::Processes;
 pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
 pub(crate) use heap::{bound as bound_heap, trim as trim_heap};

@@ -284,6 +284,7 @@ mod tests {
             Effect::Timer { .. }
             | Effect::PublishEvent { .. }
             | Effect::RequestTask { .. }
+            | Effect::Perform { .. }
             | Effect::ResumeParent { .. }
             | Effect::CancelChild { .. }
             | Effect::CallInBackground { .. } => None,

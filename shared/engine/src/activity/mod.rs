@@ -51,6 +51,7 @@ pub mod http_endpoint;
 pub mod if_;
 pub mod marker;
 pub mod not_found;
+pub mod own;
 pub mod read_line;
 pub mod run_task;
 pub mod sequence;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::{Activity, Descriptor, composite, not_found};
+use super::{Activity, Descriptor, composite, not_found, own};
+use crate::activity_type::ActivityType;
 use crate::definition::Definition;
 use crate::definition::fields::Fields;
 use crate::graph::{Builder, Children, Reference};
@@ -24,6 +25,8 @@ pub enum Kind {
     BuiltIn(&'static BuiltIn),
     /// A workflow used as an activity.
     Composite(Arc<Definition>),
+    /// A type that is data.
+    Own(Arc<ActivityType>),
     /// Nothing we know. Kept, and faults when it runs.
     NotFound,
 }
@@ -34,6 +37,7 @@ impl Kind {
         match self {
             Self::BuiltIn(built_in) => built_in.descriptor.clone(),
             Self::Composite(definition) => composite::descriptor(definition),
+            Self::Own(ty) => ty.descriptor(),
             Self::NotFound => Descriptor::default(),
         }
     }
@@ -43,6 +47,7 @@ impl Kind {
         match self {
             Self::BuiltIn(built_in) => (built_in.build)(builder, fields),
             Self::Composite(definition) => composite::build(builder, definition),
+            Self::Own(ty) => own::build(builder, ty),
             Self::NotFound => not_found::build(builder, fields),
         }
     }
@@ -127,8 +132,11 @@ pub fn resolve(
     {
         return (Kind::BuiltIn(built_in), None);
     }
-    match children.find(&reference) {
-        Some(definition) => (Kind::Composite(definition), None),
+    if let Some(definition) = children.find(&reference) {
+        return (Kind::Composite(definition), None);
+    }
+    match children.own(&reference) {
+        Some(ty) => (Kind::Own(ty), None),
         None => (Kind::NotFound, Some(reference)),
     }
 }

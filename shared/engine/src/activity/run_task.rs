@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::own::Word;
 use super::{Activity, BuiltIn, Descriptor};
+use crate::activity_type::Answer;
 use crate::effect::Effect;
 use crate::id::{BookmarkId, InstanceId};
 use crate::instance::Bookmark;
@@ -76,6 +78,12 @@ impl Activity for RunTask {
     }
 
     fn resumed(&self, cx: &mut Cx<'_, '_>, _bookmark: &Bookmark) -> Result<Then, Fault> {
+        if let Some(Word::Answered { answer }) = Word::of(cx.burst_inputs())
+            && answer.get("error").is_some()
+            && let Answer::Failed(failure) = Answer::read(&answer)
+        {
+            return Err(Fault::new(&failure.kind, failure.message));
+        }
         let result = cx.burst_inputs().get(RESULT).cloned();
         cx.set_output("result", result.unwrap_or(Value::Null));
         Ok(Then::DONE)
@@ -84,7 +92,7 @@ impl Activity for RunTask {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{BookmarkId, InstanceId, parse_task_id, task_id};
     use crate::activity::scenario::{Scenario, bound, literal, write};
@@ -126,6 +134,15 @@ mod tests {
         let mut scenario = task();
         scenario.resume("t", json!({ "Result": "fine" }));
         assert_eq!(scenario.lines, ["fine"]);
+    }
+
+    #[test]
+    fn a_worker_may_say_that_it_failed() {
+        let mut scenario = task();
+        let answer = json!({ "error": { "type": "Broken", "message": "no paper" } });
+        let word = super::Word::Answered { answer };
+        scenario.resume("t", Value::Object(word.input()));
+        assert_eq!(scenario.incidents(), ["no paper"]);
     }
 
     #[test]

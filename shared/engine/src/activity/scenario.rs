@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::call::{Answer, Call, HttpResponse};
 use crate::definition::Definition;
 use crate::effect::Effect;
-use crate::graph::{Graph, Problem, Trigger};
+use crate::graph::{Children, Graph, Problem, Trigger};
 use crate::id::{BookmarkId, InstanceId};
 use crate::instance::{Bookmark, Instance, Start, SubStatus};
 use crate::journal::{Entry, Event};
@@ -57,11 +57,16 @@ impl Scenario {
 
     /// A whole definition.
     pub(crate) fn workflow(definition: Value) -> Self {
+        Self::using(definition, &())
+    }
+
+    /// A whole definition that uses what `children` has.
+    pub(crate) fn using(definition: Value, children: &dyn Children) -> Self {
         let mut definition = Definition::from_value(definition).unwrap();
         if definition.definition_id.is_none() {
             definition.identify("test", "test-1", 1);
         }
-        let graph = Graph::compile(&definition, &(), expressions());
+        let graph = Graph::compile(&definition, children, expressions());
         let instance = Instance::new(&graph, InstanceId::from("i1"), Start::default(), BEGIN, 7);
         Self {
             graph,

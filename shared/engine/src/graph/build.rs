@@ -369,6 +369,12 @@ impl<'a> Builder<'a> {
             .map_or("", |n| n.type_name.as_str())
     }
 
+    /// The activity that is being built.
+    #[must_use]
+    pub fn current(&self) -> NodeIndex {
+        self.current
+    }
+
     /// An activity that was added.
     #[must_use]
     pub fn node(&self, index: NodeIndex) -> Option<&Node> {

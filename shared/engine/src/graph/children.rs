@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::activity_type::ActivityType;
 use crate::definition::Definition;
 
 /// A workflow that another one uses as an activity, by everything the file says about it.
@@ -24,6 +25,11 @@ pub struct Reference {
 pub trait Children {
     /// The definition, or `None` if there is no such workflow.
     fn find(&self, reference: &Reference) -> Option<Arc<Definition>>;
+
+    /// The activity type that somebody published under the reference's type name, where no workflow has it.
+    fn own(&self, _reference: &Reference) -> Option<Arc<ActivityType>> {
+        None
+    }
 }
 
 /// No workflows to use.

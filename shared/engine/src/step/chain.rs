@@ -42,9 +42,9 @@ impl Transition {
             let is_passing = |id: &BookmarkId| passing.iter().any(|bookmark| &bookmark.id == id);
             bookmarks_added.retain(|bookmark| !is_passing(&bookmark.id));
             effects.retain(|effect| match effect {
-                Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } => {
-                    !is_passing(bookmark)
-                }
+                Effect::Timer { bookmark, .. }
+                | Effect::CallInBackground { bookmark }
+                | Effect::Perform { bookmark, .. } => !is_passing(bookmark),
                 Effect::StartChild(_)
                 | Effect::PublishEvent { .. }
                 | Effect::RequestTask { .. }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::fault::is_faulting;
 use super::wait::BACKGROUND;
 use super::{Cx, Environment, Fault, Next, Then, Transition};
+use crate::activity::own;
 use crate::call::{Answer, Call, HttpResponse};
 use crate::effect::Effect;
 use crate::graph::{Graph, NodeIndex, ROOT};
@@ -37,6 +38,8 @@ pub struct Run<'a> {
     pub(crate) is_faulting: bool,
     /// Executions are cancelled without a line each: the instance as a whole is.
     pub(super) is_quiet: bool,
+    /// Word came that nobody needs to read about.
+    hears_in_passing: bool,
     /// Values of inputs that activities asked for after their first line was written.
     pub(super) late_inputs: Vec<(ContextId, String, Value)>,
     /// Where in the journal the turn of the activity at work began.
@@ -78,6 +81,7 @@ impl<'a> Run<'a> {
             is_finishing: false,
             is_faulting,
             is_quiet: false,
+            hears_in_passing: false,
             late_inputs: Vec::new(),
             turn_began: 0,
             waiting: None,
@@ -125,10 +129,12 @@ impl<'a> Run<'a> {
         let Some(bookmark) = self.instance.bookmark(id).cloned() else {
             return false;
         };
+        self.hears_in_passing = own::is_in_passing(&bookmark, &input);
         self.input = input;
         self.wake(bookmark, |activity, cx, bookmark| {
             activity.resumed(cx, bookmark)
         });
+        self.hears_in_passing = false;
         true
     }
 
@@ -169,7 +175,8 @@ impl<'a> Run<'a> {
         self.turn = Some((bookmark.context, node));
         // An answer within the burst is no wait that readers of the journal know of.
         let is_answer = matches!(bookmark.wait, Wait::Call(_));
-        if !is_answer || self.is_in_background(bookmark.context) {
+        let is_told = !is_answer || self.is_in_background(bookmark.context);
+        if is_told && !self.hears_in_passing {
             self.log(Event::Resumed, bookmark.context, node, Value::Null);
         }
         self.new_waits.push(bookmark.context);
@@ -281,6 +288,7 @@ impl<'a> Run<'a> {
     ) {
         match then {
             Ok(Then::Complete(outcomes)) => self.complete(context, outcomes),
+            Ok(Then::Wait) if self.hears_in_passing => {}
             Ok(Then::Wait) if self.new_waits.contains(&context) && self.waits(context) => {
                 self.log(Event::Suspended, context, node, Value::Null);
             }

@@ -67,6 +67,12 @@ impl Cx<'_, '_> {
         }
     }
 
+    /// The payload of an open bookmark.
+    #[must_use]
+    pub fn bookmark_payload(&self, id: &BookmarkId) -> Option<&Value> {
+        self.run.instance.bookmark(id).map(|b| &b.payload)
+    }
+
     /// Removes a bookmark of this activity.
     pub fn burn(&mut self, id: &BookmarkId) {
         self.run.burn(id);
@@ -182,7 +188,7 @@ impl Run<'_> {
         if let Some(place) = self.added.iter().position(|a| a == id) {
             // Made and burnt in one step: nobody outside ever sees it.
             self.added.remove(place);
-            self.effects.retain(|e| !matches!(e, Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } if bookmark == id));
+            self.effects.retain(|e| !matches!(e, Effect::Timer { bookmark, .. } | Effect::CallInBackground { bookmark } | Effect::Perform { bookmark, .. } if bookmark == id));
         } else {
             self.removed.push(bookmark);
         }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::body::DEPTH_MAX;
-use crate::descriptor::{Composites, NOT_FOUND};
+use crate::descriptor::{Composites, NOT_FOUND, OwnTypes};
 use crate::refusal::Refusal;
 
 /// Completes the root of a definition's JSON for a canvas.
@@ -44,6 +44,10 @@ pub(super) async fn complete_root(
     } else {
         Some(Composites::read(app).await?)
     };
+    let own_types = match &composites {
+        None => None,
+        Some(_) => Some(OwnTypes::read(app).await?),
+    };
     for place in places {
         let Some(activity) = at(root, &place.path) else {
             continue;
@@ -55,6 +59,9 @@ pub(super) async fn complete_root(
         {
             identify(activity, place);
             put(activity, "type", name.into());
+            put(activity, "version", version.into());
+        } else if let Some(version) = own_types.as_ref().and_then(|o| o.version_for(activity)) {
+            identify(activity, place);
             put(activity, "version", version.into());
         } else {
             replace(activity, place);

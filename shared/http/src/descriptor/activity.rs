@@ -9,7 +9,7 @@ use dormouse_engine::definition::data_type::DataType;
 use dormouse_engine::definition::name::property_name;
 use serde_json::{Map, Value, json};
 
-use super::{Composites, catalogue};
+use super::{Composites, OwnTypes, catalogue};
 use crate::app::App;
 use crate::path::Path;
 use crate::query::Query;
@@ -67,6 +67,7 @@ async fn all(app: &App) -> Result<Vec<Value>, Refusal> {
     let others = catalogue::all().filter(|(name, _)| !built_ins().contains_key(name.as_str()));
     items.extend(others.map(|(_, one)| hidden(one.clone())));
     items.extend(Composites::read(app).await?.descriptors());
+    items.extend(OwnTypes::read(app).await?.descriptors());
     Ok(items)
 }
 

@@ -16,6 +16,7 @@ mod activity;
 mod catalogue;
 mod composite;
 mod lists;
+mod own_type;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -23,6 +24,7 @@ use axum::routing::{get, post};
 use crate::app::App;
 
 pub(crate) use composite::Composites;
+pub(crate) use own_type::OwnTypes;
 
 /// The type that represents an unknown type on a canvas.
 pub(crate) const NOT_FOUND: &str = "Elsa.NotFoundActivity";

@@ -9,6 +9,10 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "/activity-executions/report",
         "workflowInstanceId!:string activityNodeIds!:strings",
     ),
+    (
+        "/activity-types/{type}",
+        "category:string displayName:string description:string inputs:objects outputs:objects outcomes:strings handler!:object timeoutMs:count heartbeatMs:count retry:object",
+    ),
     ("/admin/workflow-runtime/pause", "reason:string"),
     (
         "/alterations/dry-run",
@@ -70,7 +74,16 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "/identity/users",
         "name!:string password:string roles:strings",
     ),
-    ("/tasks/{id}/complete", "result:any"),
+    (
+        "/tasks/poll",
+        "queue!:string types!:strings max:few waitMs:few workerId!:string",
+    ),
+    (
+        "/tasks/{id}/complete",
+        "result:any outputs:object outcome:string",
+    ),
+    ("/tasks/{id}/fail", "error!:object"),
+    ("/tasks/{id}/heartbeat", "details:any"),
     (
         "/tests/activities",
         "workflowDefinitionHandle!:object activityHandle!:object",
@@ -180,6 +193,16 @@ const ITEMS: &str = "items!:objects count!:count";
 pub(super) const ANSWERS: &[(&str, &str)] = &[
     ("GET /activity-execution-summaries/list", ITEMS),
     ("GET /activity-executions/count", "count!:count"),
+    ("GET /activity-types", ITEMS),
+    (
+        "GET /activity-types/{type}",
+        "type!:string version!:count handler!:object",
+    ),
+    (
+        "PUT /activity-types/{type}",
+        "type!:string version!:count handler!:object",
+    ),
+    ("POST /tasks/poll", "tasks!:objects"),
     ("GET /activity-executions/list", ITEMS),
     (
         "GET /activity-executions/{id}/call-stack",

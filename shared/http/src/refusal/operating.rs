@@ -1,6 +1,7 @@
 //! What the caller hears when he wants to change, import or deliver anew what cannot be.
 
 use axum::http::StatusCode;
+use dormouse_engine::activity_type::Flaw;
 use dormouse_runtime::StaleEdit;
 
 use super::Facts;
@@ -42,6 +43,22 @@ pub enum Operating {
         id: String,
     },
     NoSuchActivityExecution {
+        id: String,
+    },
+    InvalidActivityType(Vec<Flaw>),
+    ActivityTypeTaken {
+        name: String,
+        definition_id: String,
+    },
+    TooMany {
+        what: &'static str,
+        limit: usize,
+    },
+    NoSuchOwnType {
+        name: String,
+        version: Option<u32>,
+    },
+    NoHeartbeat {
         id: String,
     },
     NotHere {
@@ -145,6 +162,39 @@ impl Operating {
                 S::NOT_FOUND,
                 "noSuchActivityExecution",
                 format!("there is no execution of an activity with the id or node id `{id}`"),
+            ),
+            Self::InvalidActivityType(flaws) => {
+                let told = flaws.iter().take(20).map(|flaw| match flaw.path.as_str() {
+                    "" => flaw.message.clone(),
+                    path => format!("{path}: {}", flaw.message),
+                });
+                let told: Vec<String> = told.collect();
+                (S::UNPROCESSABLE_ENTITY, "invalidActivityType", told.join("; "))
+            }
+            Self::ActivityTypeTaken { name, definition_id } => (
+                S::CONFLICT,
+                "activityTypeTaken",
+                format!("nothing was published: the workflow `{definition_id}` is used as the activity `{name}`; choose another name"),
+            ),
+            Self::TooMany { what, limit } => (
+                S::CONFLICT,
+                "tooMany",
+                format!("nothing was done: there are {limit} {what} already, which is the limit"),
+            ),
+            Self::NoSuchOwnType { name, version: None } => (
+                S::NOT_FOUND,
+                "noSuchActivityType",
+                format!("no activity type `{name}` was published; list them with GET /elsa/api/activity-types"),
+            ),
+            Self::NoSuchOwnType { name, version: Some(version) } => (
+                S::NOT_FOUND,
+                "noSuchActivityType",
+                format!("there is no version {version} of the activity type `{name}`"),
+            ),
+            Self::NoHeartbeat { id } => (
+                S::CONFLICT,
+                "noHeartbeat",
+                format!("the task `{id}` is one of RunTask, which waits as long as it takes: only complete it, or say that it failed"),
             ),
             Self::NotYourDeployment => (
                 S::FORBIDDEN,

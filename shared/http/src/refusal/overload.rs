@@ -16,6 +16,7 @@ pub enum Overload {
     Lost,
     SlowBody,
     TooManyValues,
+    Polls,
 }
 
 impl Overload {
@@ -51,6 +52,11 @@ impl Overload {
                 S::PAYLOAD_TOO_LARGE,
                 "tooManyValues",
                 "nothing was done: the JSON has too many objects and values for one request; send it in several parts",
+            ),
+            Self::Polls => (
+                S::SERVICE_UNAVAILABLE,
+                "tooManyPolls",
+                "nothing was done: as many requests for tasks wait as may; ask again in a moment, or ask for more tasks at once",
             ),
         };
         Facts {

@@ -42,6 +42,11 @@ pub(super) fn facts(error: &RuntimeError) -> Facts {
             "definitionUnreadable",
             error.to_string(),
         ),
+        RuntimeError::StoredType { .. } => (
+            S::INTERNAL_SERVER_ERROR,
+            "activityTypeUnreadable",
+            error.to_string(),
+        ),
         RuntimeError::VersionMissing { .. } => (
             S::INTERNAL_SERVER_ERROR,
             "versionMissing",

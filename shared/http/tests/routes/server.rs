@@ -112,6 +112,7 @@ fn app_over(
         broadcast: None,
         compute: None,
         observer,
+        commands: None,
         metrics: None,
     };
     let expressions = Arc::new(Expressions::new(Limits::default()));

@@ -98,6 +98,7 @@ impl Deliveries<'_> {
             Task::CallInBackground { instance, bookmark } => {
                 self.deliver_call(tenant, instance, bookmark).await
             }
+            Task::Perform { .. } => self.tasks().perform(tenant, &message.task).await,
             Task::CleanDeleted { instance } => self.deliver_clean(tenant, instance).await,
             Task::ScheduleTriggers(published) => {
                 definitions.schedule_triggers(tenant, published).await

@@ -6,8 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_engine::graph::Reference;
 use serde::{Deserialize, Serialize};
 
-/// A version of a definition: definition id and number.
+/// A version of a definition: definition id and number. A version of an activity type that is data has [`OWN`] before
+/// its name.
 pub(crate) type VersionKey = (String, u32);
+
+/// Before the name of an activity type that is data.
+const OWN: char = '\u{1f}';
+
+/// The version of an activity type that is data.
+pub(crate) fn own_key(type_name: &str, version: u32) -> VersionKey {
+    (format!("{OWN}{type_name}"), version)
+}
 
 /// The version that each reference leads to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,14 +36,21 @@ impl Bindings {
         self.0.insert(reference, version);
     }
 
-    /// Each version once.
+    /// Each version of a definition once.
     pub(crate) fn versions(&self) -> BTreeSet<VersionKey> {
-        self.0.values().cloned().collect()
+        let versions = self.0.values().filter(|(id, _)| !id.starts_with(OWN));
+        versions.cloned().collect()
+    }
+
+    /// Each version of an activity type that is data once, by its name.
+    pub(crate) fn own_types(&self) -> BTreeSet<VersionKey> {
+        let own = |(id, version): &VersionKey| Some((id.strip_prefix(OWN)?.to_owned(), *version));
+        self.0.values().filter_map(own).collect()
     }
 
     /// Each definition once.
     pub(crate) fn definitions(&self) -> BTreeSet<String> {
-        self.0.values().map(|(id, _)| id.clone()).collect()
+        self.versions().into_iter().map(|(id, _)| id).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The first commit of an instance that was here or elsewhere before: it begins where it stood.
 
+use dormouse_engine::activity::own::ask_again;
 use dormouse_engine::effect::Effect;
 use dormouse_engine::instance::{Bookmark, Instance, Wait};
 use dormouse_engine::step::{Next, Transition};
@@ -20,7 +21,8 @@ pub(super) fn back(instance: Instance) -> Transition {
         (Wait::Call(_), None) if !is_cut_off(&instance) => Some(Effect::CallInBackground {
             bookmark: bookmark.id.clone(),
         }),
-        (Wait::Call(_) | Wait::Stimulus { .. } | Wait::Timer { .. } | Wait::Direct, None) => None,
+        (Wait::Direct, None) => ask_again(bookmark),
+        (Wait::Call(_) | Wait::Stimulus { .. } | Wait::Timer { .. }, None) => None,
     };
     let waits = !instance.is_ended();
     let open = instance.bookmarks.iter().filter(|_| waits);

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dormouse_engine::activity_type::{ActivityType, Handler};
 use dormouse_engine::definition::Definition;
-use dormouse_engine::graph::{Graph, Place, Reference};
+use dormouse_engine::graph::{Children, Graph, Place, Reference};
 use dormouse_store::Tenant;
 use dormouse_store::definition::head::{DefinitionHead, DefinitionVersion};
 use dormouse_store::instance::head::Summary;
 use serde_json::Value;
 
 use crate::error::RuntimeError;
-use crate::graph::bindings::{Bindings, VersionKey, reference_key};
+use crate::graph::bindings::{Bindings, VersionKey, own_key, reference_key};
 use crate::graph::cache::{GraphKey, Published, Runnable};
 use crate::graph::version_extra::VersionExtra;
 use crate::loading::Graphs;
@@ -21,12 +22,47 @@ use crate::port::DefinitionChanged;
 /// How long a published version counts as loaded although it uses workflows that were not found, in ms.
 const INCOMPLETE_MS: i64 = 5_000;
 
-/// Definitions that others use as activities.
-type Bodies = BTreeMap<VersionKey, Arc<Definition>>;
+/// What a definition uses as activities.
+#[derive(Default)]
+struct Bodies {
+    definitions: BTreeMap<VersionKey, Arc<Definition>>,
+    own_types: BTreeMap<VersionKey, Arc<ActivityType>>,
+}
 
-fn find_in(bindings: &Bindings, bodies: &Bodies, reference: &Reference) -> Option<Arc<Definition>> {
-    let version = bindings.get(&reference_key(reference))?;
-    bodies.get(version).cloned()
+/// Finds what is bound, and notes what is not.
+struct Bound<'a> {
+    bindings: &'a Bindings,
+    bodies: &'a Bodies,
+    asked: Mutex<Vec<Reference>>,
+}
+
+impl<'a> Bound<'a> {
+    fn new(bindings: &'a Bindings, bodies: &'a Bodies) -> Self {
+        Self {
+            bindings,
+            bodies,
+            asked: Mutex::default(),
+        }
+    }
+}
+
+impl Children for Bound<'_> {
+    fn find(&self, reference: &Reference) -> Option<Arc<Definition>> {
+        let version = self.bindings.get(&reference_key(reference))?;
+        self.bodies.definitions.get(version).cloned()
+    }
+
+    fn own(&self, reference: &Reference) -> Option<Arc<ActivityType>> {
+        let version = self.bindings.get(&reference_key(reference));
+        let found = version.and_then(|version| self.bodies.own_types.get(version));
+        if found.is_none() {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if !asked.contains(reference) {
+                asked.push(reference.clone());
+            }
+        }
+        found.cloned()
+    }
 }
 
 /// Reads a stored version.
@@ -202,8 +238,8 @@ impl Graphs<'_> {
                 Resolve::AndForget,
             )
             .await?;
-        let find = |reference: &Reference| find_in(&compiled.bindings, &bodies, reference);
-        Ok(Graph::places(definition, &find, self.expressions()))
+        let bound = Bound::new(&compiled.bindings, &bodies);
+        Ok(Graph::places(definition, &bound, self.expressions()))
     }
 
     /// Compiles a definition with the workflows it uses: those in `bindings`, and others as `resolve` says.
@@ -226,10 +262,14 @@ impl Graphs<'_> {
         mut bindings: Bindings,
         resolve: Resolve,
     ) -> Result<(Runnable, Bodies), RuntimeError> {
-        let mut bodies = Bodies::new();
+        let mut bodies = Bodies::default();
         for (id, version) in bindings.versions() {
             let body = self.needed_definition(tenant, &id, version).await?;
-            bodies.insert((id, version), body);
+            bodies.definitions.insert((id, version), body);
+        }
+        for (name, version) in bindings.own_types() {
+            let ty = self.needed_type(tenant, &name, version).await?;
+            bodies.own_types.insert(own_key(&name, version), ty);
         }
         let mut not_found = BTreeSet::new();
         loop {
@@ -240,20 +280,26 @@ impl Graphs<'_> {
                 if resolve == Resolve::Nothing || not_found.contains(&key) {
                     continue;
                 }
-                match self.resolve(tenant, &reference, resolve).await? {
-                    Some((version, body)) => {
-                        bindings.insert(key, version.clone());
-                        bodies.insert(version, body);
-                        is_news = true;
-                    }
-                    None => {
-                        not_found.insert(key);
-                    }
+                if let Some((version, body)) = self.resolve(tenant, &reference, resolve).await? {
+                    bindings.insert(key, version.clone());
+                    bodies.definitions.insert(version, body);
+                    is_news = true;
+                } else if let Some(ty) = self.resolve_type(tenant, &reference).await? {
+                    let version = own_key(&ty.type_name, ty.version);
+                    bindings.insert(key, version.clone());
+                    bodies.own_types.insert(version, ty);
+                    is_news = true;
+                } else {
+                    not_found.insert(key);
                 }
             }
             if !is_news {
+                let is_script =
+                    |ty: &Arc<ActivityType>| matches!(ty.handler, Handler::JavaScript { .. });
                 let runs_scripts = names_scripts(definition.raw().values())
+                    || bodies.own_types.values().any(is_script)
                     || bodies
+                        .definitions
                         .values()
                         .any(|body| names_scripts(body.raw().values()));
                 let runnable = Runnable {
@@ -274,19 +320,10 @@ impl Graphs<'_> {
         bindings: &Bindings,
         bodies: &Bodies,
     ) -> (Graph, Vec<Reference>) {
-        let asked = Mutex::new(Vec::new());
-        let find = |reference: &Reference| {
-            let found = find_in(bindings, bodies, reference);
-            if found.is_none() {
-                let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-                if !asked.contains(reference) {
-                    asked.push(reference.clone());
-                }
-            }
-            found
-        };
-        let graph = Graph::compile(definition, &find, self.expressions());
-        let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let bound = Bound::new(bindings, bodies);
+        let graph = Graph::compile(definition, &bound, self.expressions());
+        let asked = bound.asked.into_inner();
+        let asked = asked.unwrap_or_else(PoisonError::into_inner);
         (graph, asked)
     }
 }

@@ -2,6 +2,7 @@
 
 mod invalidate;
 pub(crate) mod load;
+pub(crate) mod own_type;
 pub(crate) mod resolve;
 
 use crate::runtime::handle::handle;

@@ -342,6 +342,7 @@ fn is_of_instance(error: &RuntimeError) -> bool {
         RuntimeError::Shared(error) => is_of_instance(error),
         RuntimeError::Instance { .. }
         | RuntimeError::StoredDefinition { .. }
+        | RuntimeError::StoredType { .. }
         | RuntimeError::VersionMissing { .. }
         | RuntimeError::StepTooLong { .. }
         | RuntimeError::Format { .. } => true,

@@ -176,7 +176,7 @@ impl Operations<'_> {
         if self.pauses().is_paused() && decoded.iter().flatten().any(waits) {
             return Ok(Swept::Left);
         }
-        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
+        let is_call = |message: &Message| message.task.is_call();
         // Where there is a queue it makes the call.
         let calls = self.ports().queue.is_none() && decoded.iter().flatten().any(is_call);
         let call_ms = if calls {

@@ -9,7 +9,7 @@ use crate::error::RuntimeError;
 use crate::outbox::Outbox;
 use crate::port::Metric;
 use crate::work::delivered::Delivered;
-use crate::work::message::{Message, Task};
+use crate::work::message::Message;
 use crate::work::timer::Timer;
 
 /// What a commit sends out.
@@ -131,7 +131,7 @@ impl Outbox<'_> {
     /// Says that the batch is being delivered, where doing it twice at once would make a call twice. False:
     /// somebody else does it.
     async fn hold(self, batch: &OutboxBatch) -> bool {
-        let is_call = |message: &Message| matches!(message.task, Task::CallInBackground { .. });
+        let is_call = |message: &Message| message.task.is_call();
         if self.ports().queue.is_some() || !batch.messages.iter().any(is_call) {
             return true;
         }

@@ -7,6 +7,7 @@ mod background;
 mod broadcast;
 mod bus;
 mod clock;
+mod commands;
 mod compute;
 mod http_caller;
 mod metrics;
@@ -24,6 +25,7 @@ pub use background::{Background, Work};
 pub use broadcast::{Broadcast, DefinitionChanged};
 pub use bus::Bus;
 pub use clock::Clock;
+pub use commands::{CommandAnswer, Commands};
 pub use compute::{Compute, Share, compute};
 pub use http_caller::HttpCaller;
 pub use metrics::{Measure, Metric, MetricKind, Metrics};
@@ -50,6 +52,8 @@ pub struct Ports {
     pub broadcast: Option<Arc<dyn Broadcast>>,
     /// Where scripts run. `None`: where their burst does.
     pub compute: Option<Arc<dyn Compute>>,
+    /// Runs commands that are handlers of activities. `None`: they are not allowed.
+    pub commands: Option<Arc<dyn Commands>>,
     /// Who watches what happens. `None`: nobody.
     pub observer: Option<Arc<dyn Observer>>,
     /// Who counts and times what happens. `None`: nobody.

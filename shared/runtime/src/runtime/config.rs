@@ -1,6 +1,9 @@
 //! How a runtime behaves.
 
+use std::fmt;
+
 use dormouse_engine::step::Limits;
+use dormouse_identity::webhook::sign;
 
 use crate::work::retention::Retention;
 
@@ -11,6 +14,30 @@ pub enum Delivery {
     Inline,
     /// Beside it, by [`crate::port::Background`]. For a process that lives on.
     Background,
+}
+
+/// What requests are signed with; see `dormouse_identity::webhook`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningSecret(String);
+
+impl SigningSecret {
+    /// A secret: `whsec_` and bytes in base64. `None`: nothing can be signed with it.
+    #[must_use]
+    pub fn new(secret: &str) -> Option<Self> {
+        sign(secret, "", 0, b"")?;
+        Some(Self(secret.to_owned()))
+    }
+
+    pub(crate) fn sign(&self, id: &str, now_s: i64, body: &[u8]) -> String {
+        sign(&self.0, id, now_s, body).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for SigningSecret {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningSecret").finish_non_exhaustive()
+    }
 }
 
 /// How a runtime behaves. Nodes over the same table may differ.
@@ -58,6 +85,12 @@ pub struct RuntimeConfig {
     pub retention: Retention,
     /// How far a burst may go.
     pub limits: Limits,
+    /// What requests to handlers of activities are signed with. `None`: none are made.
+    pub signing_secret: Option<SigningSecret>,
+    /// How many requests for tasks may wait at a time.
+    pub polls_max: usize,
+    /// How often a request for tasks that waits looks again, in ms.
+    pub poll_pause_ms: u64,
     /// Whether flowcharts pass tokens, rather than count visits, where neither a start nor the definition says it.
     pub passes_tokens: bool,
 }
@@ -86,6 +119,9 @@ impl RuntimeConfig {
             cached_nodes_max: 200_000,
             retention: Retention::default(),
             limits: Limits::default(),
+            signing_secret: None,
+            polls_max: 256,
+            poll_pause_ms: 100,
             passes_tokens: false,
         }
     }
@@ -100,6 +136,8 @@ impl RuntimeConfig {
             call_ms: work_ms.unsigned_abs().min(100_000),
             delivery: Delivery::Inline,
             hops_max: 1_000,
+            // Whoever waits here costs money.
+            polls_max: 0,
             ..Self::server(node)
         }
     }

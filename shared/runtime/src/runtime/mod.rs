@@ -7,6 +7,7 @@ pub(crate) mod inbox;
 pub(crate) mod invocation;
 pub(crate) mod outgoing;
 pub(crate) mod pause;
+pub(crate) mod polls;
 pub(crate) mod running;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use crate::runtime::inbox::Inboxes;
 use crate::runtime::invocation::Invocation;
 use crate::runtime::outgoing::Outgoing;
 use crate::runtime::pause::KnownPause;
+use crate::runtime::polls::Polls;
 use crate::runtime::running::Running;
 
 handle!(
@@ -66,6 +68,8 @@ struct Inner {
     running: Running,
     event_link_key: OnceLock<EventLinkKey>,
     pause: KnownPause,
+    /// How many requests for tasks wait.
+    polls: Polls,
 }
 
 impl Runtime {
@@ -90,6 +94,7 @@ impl Runtime {
             running: Running::default(),
             event_link_key: OnceLock::new(),
             pause: KnownPause::default(),
+            polls: Polls::default(),
             outgoing,
             store,
             ports,
@@ -234,6 +239,11 @@ impl Runtime {
 
     pub(crate) fn has_swept(&self) {
         self.inner.has_swept.store(true, Ordering::Relaxed);
+    }
+
+    /// How many requests for tasks wait.
+    pub(crate) fn polls(&self) -> &Polls {
+        &self.inner.polls
     }
 
     /// The steps of this process that run scripts.

@@ -120,6 +120,20 @@ pub enum Task {
         /// The bookmark.
         bookmark: BookmarkId,
     },
+    /// Have the task of an activity whose type is data done.
+    Perform {
+        /// The instance.
+        instance: InstanceId,
+        /// The bookmark of the attempt.
+        bookmark: BookmarkId,
+        /// The queue of the workers who may do it. `None`: its handler is called.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<String>,
+        /// The activity's type.
+        activity_type: String,
+        /// Since when it is to be done.
+        since: Timestamp,
+    },
     /// Remove what a deleted instance left.
     CleanDeleted {
         /// The instance.
@@ -157,11 +171,22 @@ impl Task {
             | Self::StimulateOn { .. }
             | Self::Cancel { .. }
             | Self::CallInBackground { .. }
+            | Self::Perform { queue: None, .. }
             | Self::CleanDeleted { .. }
             | Self::UpdateConsumers(_)
             | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
+            // One plain write.
+            Self::Perform { queue: Some(_), .. } => false,
         }
+    }
+
+    /// Whether doing it twice at once would ask somebody outside twice.
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(
+            self,
+            Self::CallInBackground { .. } | Self::Perform { queue: None, .. }
+        )
     }
 }
 
@@ -178,9 +203,12 @@ impl Task {
             | Self::Stimulate { .. }
             | Self::StimulateOn { .. }
             | Self::CallInBackground { .. }
+            | Self::Perform { queue: None, .. }
             | Self::CarryOutPlan { .. }
             | Self::StartBuffered { .. } => true,
-            Self::RequestTask { .. }
+            // Who asks for it is refused meanwhile.
+            Self::Perform { queue: Some(_), .. }
+            | Self::RequestTask { .. }
             | Self::Tell { .. }
             | Self::Cancel { .. }
             | Self::CleanDeleted { .. }

@@ -22,6 +22,21 @@ pub(crate) async fn at_every_call<Do, Done, Check, Checked>(
     Check: Fn(World, Node, String) -> Checked,
     Checked: Future<Output = ()>,
 {
+    at_every_call_within(5, prepare, act, check).await;
+}
+
+/// The same, where the node has so many milliseconds.
+pub(crate) async fn at_every_call_within<Do, Done, Check, Checked>(
+    ms: u64,
+    prepare: impl AsyncFn(&World) -> String,
+    act: Do,
+    check: Check,
+) where
+    Do: Fn(Node, String) -> Done,
+    Done: Future<Output = ()> + Send + 'static,
+    Check: Fn(World, Node, String) -> Checked,
+    Checked: Future<Output = ()>,
+{
     for last_happens in [false, true] {
         for at in 0.. {
             assert!(at < CALLS_MAX, "it never came to its end");
@@ -30,7 +45,7 @@ pub(crate) async fn at_every_call<Do, Done, Check, Checked>(
             let node = world.dying_node(at, last_happens);
             let table = node.table.clone();
             let acting = tokio::spawn(act(node, id.clone()));
-            settle().await;
+            wait_ms(ms).await;
             let died = table.is_dead();
             acting.abort();
             let healer = world.node();

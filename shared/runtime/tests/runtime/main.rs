@@ -27,6 +27,7 @@ mod invocations;
 mod limits;
 mod measures;
 mod occurrences;
+mod own_activities;
 mod pauses;
 mod plans;
 mod retention;

@@ -1,5 +1,6 @@
 //! Nodes over one table, a virtual clock, and ports that only take note.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use dormouse_runtime::port::{
 };
 use dormouse_runtime::{
     BurstReport, DefinitionHandle, PublishOutcome, ResumeOutcome, ResumeRequest, Runtime,
-    RuntimeConfig, SaveOutcome, StartOutcome, StartRequest, Tenant, Timer,
+    RuntimeConfig, SaveOutcome, SigningSecret, StartOutcome, StartRequest, Tenant, Timer,
 };
 use dormouse_store::instance::lease::{Open, Opened};
 use dormouse_store::item::config::StoreConfig;
@@ -104,6 +105,8 @@ impl Scheduler for TableTimers {
 #[derive(Default)]
 pub(crate) struct Web {
     pub(crate) requests: Mutex<Vec<HttpRequest>>,
+    /// Status and body of the next answers; afterwards it is 200 and `{}`.
+    pub(crate) answers: Mutex<VecDeque<(u16, Vec<u8>)>>,
 }
 
 #[async_trait]
@@ -111,10 +114,12 @@ impl HttpCaller for Web {
     async fn call(&self, request: &HttpRequest, _timeout_ms: u64) -> Answer {
         self.requests.lock().unwrap().push(request.clone());
         sleep(Duration::from_millis(50)).await;
+        let next = self.answers.lock().unwrap().pop_front();
+        let (status, body) = next.unwrap_or_else(|| (200, b"{}".to_vec()));
         Answer::Http {
-            status: 200,
+            status,
             headers: std::collections::BTreeMap::new(),
-            body: b"{}".to_vec(),
+            body,
         }
     }
 }
@@ -210,6 +215,7 @@ impl World {
         let store = Store::new(table.clone(), self.layout.clone());
         let number = self.nodes.fetch_add(1, Ordering::Relaxed);
         let mut config = RuntimeConfig::server(format!("node-{number}"));
+        config.signing_secret = SigningSecret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         change(&mut config);
         let ports = Ports {
             clock: self.clock.clone(),
@@ -223,6 +229,7 @@ impl World {
             broadcast: None,
             compute: None,
             observer: None,
+            commands: None,
             metrics: Some(self.numbers.clone()),
         };
         Node {

@@ -1,5 +1,6 @@
 //! Definitions: heads, versions, and the triggers and routes that they own.
 
+pub mod activity_type;
 pub(crate) mod change;
 pub mod head;
 pub mod publish;

@@ -5,6 +5,7 @@ pub mod chain;
 pub mod queued_stimulus;
 pub mod recipients;
 pub mod stimuli;
+pub mod task;
 pub mod timer;
 
 use crate::store::handle::handle;

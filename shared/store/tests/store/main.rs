@@ -8,6 +8,7 @@
     reason = "a test that meets what it did not expect fails there and then"
 )]
 
+mod activity_types;
 mod clean;
 mod commit;
 mod cost;

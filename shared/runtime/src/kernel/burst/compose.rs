@@ -248,6 +248,16 @@ impl Burst<'_> {
                 instance: instance.id.clone(),
                 bookmark: bookmark.clone(),
             },
+            Effect::Perform {
+                bookmark,
+                queue,
+                activity_type,
+                since,
+            } => perform(
+                instance,
+                bookmark,
+                (queue.as_deref(), activity_type, *since),
+            ),
         };
         composed.messages.push(self.message(id, task));
         Ok(())
@@ -315,6 +325,20 @@ impl Burst<'_> {
 
     pub(super) fn message(&self, id: String, task: Task) -> Message {
         self.runtime.message(self.tenant, id, task)
+    }
+}
+
+fn perform(
+    instance: &Instance,
+    bookmark: &BookmarkId,
+    (queue, activity_type, since): (Option<&str>, &str, Timestamp),
+) -> Task {
+    Task::Perform {
+        instance: instance.id.clone(),
+        bookmark: bookmark.clone(),
+        queue: queue.map(str::to_owned),
+        activity_type: activity_type.to_owned(),
+        since,
     }
 }
 
