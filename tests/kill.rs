@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::too_many_lines,
+    clippy::indexing_slicing,
     reason = "a test fails with a sentence"
 )]
 

@@ -57,7 +57,7 @@ fn work(port: u16, number: u64, seen: &Seen) {
         };
         for task in answer.json()["tasks"].as_array().into_iter().flatten() {
             count += 1;
-            if count % 6 == 0 {
+            if count.is_multiple_of(6) {
                 seen.dropped.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
@@ -107,7 +107,7 @@ fn start_all(port: u16) -> Vec<String> {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(40));
+        std::thread::sleep(Duration::from_millis(80));
     }
     started
 }

@@ -49,9 +49,10 @@ async fn complete(
     Path(id): Path<String>,
     ElsaJson(request): ElsaJson<Completion>,
 ) -> Result<Response, Refusal> {
-    let outputs = match &request.outputs {
-        Value::Null => &request.result,
-        outputs => outputs,
+    let outputs = if request.outputs.is_null() {
+        &request.result
+    } else {
+        &request.outputs
     };
     let answer = json!({ "outputs": outputs, "outcome": request.outcome });
     let outcome = app

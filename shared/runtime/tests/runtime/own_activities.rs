@@ -209,6 +209,11 @@ async fn what_a_handler_may_answer_and_what_becomes_of_it() {
             vec![(404, Vec::new())],
             "HandlerFailed: the handler answered with the status 404",
         ),
+        (vec![(0, Vec::new()), (200, b"{}".to_vec())], ""),
+        (
+            vec![(0, Vec::new()); 2],
+            "HandlerUnreachable: nobody is there",
+        ),
         (vec![(200, error.to_vec())], "Declined: no money"),
         (
             vec![(200, b"<html>".to_vec()); 2],

@@ -105,7 +105,7 @@ impl Scheduler for TableTimers {
 #[derive(Default)]
 pub(crate) struct Web {
     pub(crate) requests: Mutex<Vec<HttpRequest>>,
-    /// Status and body of the next answers; afterwards it is 200 and `{}`.
+    /// Status and body of the next answers; afterwards it is 200 and `{}`. 0: nobody is there.
     pub(crate) answers: Mutex<VecDeque<(u16, Vec<u8>)>>,
 }
 
@@ -116,6 +116,10 @@ impl HttpCaller for Web {
         sleep(Duration::from_millis(50)).await;
         let next = self.answers.lock().unwrap().pop_front();
         let (status, body) = next.unwrap_or_else(|| (200, b"{}".to_vec()));
+        if status == 0 {
+            let message = "nobody is there".to_owned();
+            return Answer::FailedToConnect { message };
+        }
         Answer::Http {
             status,
             headers: std::collections::BTreeMap::new(),

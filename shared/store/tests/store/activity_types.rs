@@ -70,3 +70,32 @@ fn tasks_come_in_the_order_in_which_they_wait_and_are_one_however_often_they_are
     now(store.delete(tenant, &row(5, "i#1"))).unwrap();
     assert_eq!(waiting("pay", 10).len(), 2);
 }
+
+#[test]
+fn types_and_tasks_are_stored_as_they_always_were() {
+    let rig = rig();
+    let first = Versioned::new(head(1, "one"));
+    assert!(now(rig.store.own_types().publish(&rig.tenant, &first)).unwrap());
+    let row = TaskRow {
+        queue: "pay".into(),
+        activity_type: "Acme.Charge".into(),
+        since_ms: 5,
+        task_id: "i#1".into(),
+    };
+    now(rig.store.task_rows().put(&rig.tenant, &row)).unwrap();
+    let items = rig.table.memory.items().into_iter();
+    let told: Vec<String> = items
+        .map(|item| {
+            format!(
+                "{} {} {:?}",
+                item.key.partition, item.key.sort, item.attributes
+            )
+        })
+        .collect();
+    let expected = [
+        r#"acme/OWN#Acme.Charge V#000000000001 {"bo": B(b"\x01\x81\xa1b\xc4\x03one")}"#,
+        "acme/TASKS#pay#Acme.Charge 0000000000005#i%231 {}",
+        r#"acme/TYPES T#Acme.Charge {"bo": B(b"\x01\x85\xa1i\xabAcme.Charge\xa1n\x01\xa1b\xc4\x03one\xa1c\x07\xa1d\xc2"), "ve": N(1)}"#,
+    ];
+    assert_eq!(told, expected);
+}

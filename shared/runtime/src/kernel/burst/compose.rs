@@ -13,7 +13,7 @@ use dormouse_store::instance::expiry::Kept;
 use dormouse_store::instance::head::Summary;
 use dormouse_store::instance::stamp::Stamp;
 use dormouse_store::stimulus::bookmark::{FoundBy, NewBookmark};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::{Burst, Cause};
 use crate::error::RuntimeError;
@@ -222,14 +222,10 @@ impl Burst<'_> {
             } => Task::RequestTask {
                 request: TaskRequest {
                     id: id.clone(),
-                    tenant_id: self.tenant.to_string(),
-                    workflow_instance_id: instance.id.to_string(),
-                    workflow_definition_id: instance.definition_id.clone(),
-                    workflow_name: self.runnable.graph.name.clone(),
-                    correlation_id: instance.correlation_id.clone(),
                     task_id: task_id.clone(),
                     task_name: name.clone(),
                     task_payload: payload.clone(),
+                    ..self.request(instance)
                 },
             },
             Effect::ResumeParent {
@@ -261,6 +257,21 @@ impl Burst<'_> {
         };
         composed.messages.push(self.message(id, task));
         Ok(())
+    }
+
+    /// What every request to a worker says of the instance.
+    fn request(&self, instance: &Instance) -> TaskRequest {
+        TaskRequest {
+            id: String::new(),
+            tenant_id: self.tenant.to_string(),
+            workflow_instance_id: instance.id.to_string(),
+            workflow_definition_id: instance.definition_id.clone(),
+            workflow_name: self.runnable.graph.name.clone(),
+            correlation_id: instance.correlation_id.clone(),
+            task_id: String::new(),
+            task_name: String::new(),
+            task_payload: Value::Null,
+        }
     }
 
     /// Adds a timer to what the commit prepares.
