@@ -1,10 +1,12 @@
 //! `dormouse test`: what passes, what fails, and what it says about it.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::process::{Ran, example, folder, run};
+use crate::process::{Ran, dormouse, example, folder, run};
 
 /// Runs the cases of a test file of `workflow`, which is written beside it.
 fn test(folder: &Path, workflow: &Value, cases: &str, more: &[&str]) -> (PathBuf, Ran) {
@@ -253,6 +255,50 @@ cases:
 }
 
 #[test]
+fn a_mock_of_an_activity_that_is_not_there_fails_the_case() {
+    let folder = folder();
+    let cases = "
+cases:
+  - name: a mock
+    mocks: { Elsa.SendHtpRequest: { answer: { status: 200 } } }
+    expect: { status: Suspended }
+";
+    let (_, ran) = test(folder.path(), &workflow(), cases, &[]);
+    ran.ended(1)
+        .says("no activity has the type, id or name `Elsa.SendHtpRequest` of a mock");
+}
+
+#[test]
+fn tests_run_again_when_a_file_changes() {
+    let folder = folder();
+    let case = |input: &str| {
+        format!(
+            "{MOCKS}\ncases:\n  - name: one\n    input: {{ Who: {input} }}\n    expect: {{ lines: ['200 7'] }}\n"
+        )
+    };
+    let (file, ran) = test(folder.path(), &workflow(), &case("Bob"), &[]);
+    ran.ended(1);
+    let mut watching = dormouse()
+        .args(["test", file.to_str().unwrap(), "--watch", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["isPassed"], false);
+    std::fs::write(&file, format!("workflow: it.json\n{}", case("Ada"))).unwrap();
+    assert_eq!(next()["isPassed"], true);
+    // The definition is watched as well.
+    let text = workflow()
+        .to_string()
+        .replace("getAnswer().id", "getAnswer().no");
+    std::fs::write(folder.path().join("it.json"), text).unwrap();
+    assert_eq!(next()["isPassed"], false);
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}
+
+#[test]
 fn a_file_that_cannot_be_used_says_where() {
     let folder = folder();
     for (cases, line, message) in [
@@ -367,5 +413,35 @@ cases:
     expect: { status: Cancelled, tasks: [], waiting: [] }
 ";
     let (_, ran) = test(folder.path(), &workflow, cases, &[]);
+    ran.ended(0).says("3 cases passed");
+}
+
+#[test]
+fn a_child_is_mocked_with_its_outputs_or_its_failure() {
+    let folder = folder();
+    let parent = std::fs::read(example("onboarding")).unwrap();
+    let parent: Value = serde_json::from_slice(&parent).unwrap();
+    let cases = "
+cases:
+  - name: each child needs a day
+    input: { Person: Ada, Systems: [wiki, door] }
+    mocks: { 'workflow:grant-access': { after: 1d, output: { Login: ada@here } } }
+    steps:
+      - advance: 23h
+      - expect: { waiting: [CreateMail] }
+      - advance: 25h
+    expect:
+      status: Finished
+      output: { Granted: 2 }
+      lines: ['Welcome! Your address is ada@here, and 2 systems are ready.']
+  - name: children fail
+    input: { Person: Ada, Systems: [wiki, door] }
+    mocks: { 'workflow:grant-access': { fails: no licence } }
+    expect: { status: Finished, notRan: [Count], output: { Granted: 0 } }
+  - name: without the child the parent fails
+    input: { Person: Ada, Systems: [wiki, door] }
+    expect: { status: Faulted }
+";
+    let (_, ran) = test(folder.path(), &parent, cases, &[]);
     ran.ended(0).says("3 cases passed");
 }

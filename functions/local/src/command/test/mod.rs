@@ -3,6 +3,7 @@
 mod found;
 mod junit;
 mod report;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,6 +29,7 @@ A test file, such as approval.test.yaml beside approval.json:
         Elsa.SendHttpRequest:        # a type, id or name; answer, fails: TEXT or timesOut: true
           - { when: { url: \"*/crm/*\", method: GET }, answer: { status: 200, body: { id: 7 } } }
         \"task:Review\": { after: 2d, result: { ok: true } }
+        \"workflow:child\": { after: 1h, output: { Login: ada } }   # or fails: TEXT
       steps:
         - advance: 1d 12h
         - { event: Decision, payload: { approved: true } }
@@ -57,6 +59,9 @@ pub(crate) struct TestArgs {
     /// Write the results as JUnit XML too
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Run again whenever a test file or a definition changes, until it is interrupted
+    #[arg(long)]
+    watch: bool,
 }
 
 /// The results of a test file.
@@ -92,6 +97,13 @@ impl CaseResult {
 
 /// Runs all cases of all files. The exit code says whether each passed.
 pub(crate) fn test(args: &TestArgs, screen: &Screen) -> Result<Exit, Failure> {
+    if args.watch {
+        return watch::watch(&args.files, screen, || run_all(args, screen));
+    }
+    run_all(args, screen)
+}
+
+fn run_all(args: &TestArgs, screen: &Screen) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let files = found::test_files(&args.files)?;
     let mut results = Vec::new();
