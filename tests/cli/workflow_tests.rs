@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::process::{Ran, dormouse, example, folder, run};
+use crate::process::{Ran, Server, dormouse, example, folder, run};
 
 /// Runs the cases of a test file of `workflow`, which is written beside it.
 fn test(folder: &Path, workflow: &Value, cases: &str, more: &[&str]) -> (PathBuf, Ran) {
@@ -444,4 +444,52 @@ cases:
 ";
     let (_, ran) = test(folder.path(), &parent, cases, &[]);
     ran.ended(0).says("3 cases passed");
+}
+
+#[test]
+fn a_case_is_made_of_what_an_instance_did_and_passes() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let tests = folder();
+    for (name, events) in [("approval", true), ("order", false)] {
+        server.publish(name);
+        let inputs: [&str; 4] = match events {
+            true => ["-i", "Request=a chair", "-i", "Deadline=2.00:00:00"],
+            false => ["-i", "OrderId=7", "-i", "Amount=12.5"],
+        };
+        let started = server.json(&[&["start", name][..], &inputs].concat());
+        let id = started["workflowInstanceId"].as_str().unwrap();
+        if events {
+            server.json(&[
+                "event",
+                "Decision",
+                "--input",
+                r#"{"approved": true, "by": "Ada"}"#,
+            ]);
+        } else {
+            for (task, result) in [
+                ("charge-card", r#"{"ok": true}"#),
+                ("reserve-stock", r#"{"ok": false}"#),
+                ("refund", "null"),
+            ] {
+                let open = server.json(&["list", "tasks", "--task", task]);
+                let task = open["items"][0]["taskId"].as_str().unwrap();
+                server.json(&["task", "complete", task, "--result", result]);
+            }
+        }
+        let made = server.run(&["test", "--from-instance", id]).ended(0);
+        std::fs::copy(example(name), tests.path().join(format!("{name}.json"))).unwrap();
+        let file = tests.path().join(format!("{name}.test.yaml"));
+        std::fs::write(&file, &made.out).unwrap();
+        let ran = run(["test", file.to_str().unwrap()]);
+        assert_eq!(ran.code, 0, "{ran:?}\n{}", made.out);
+        // It expects something: another definition does not pass.
+        let other = std::fs::read_to_string(example(name)).unwrap();
+        let other = other
+            .replace("approved", "denied")
+            .replace("compensated", "undone");
+        std::fs::write(tests.path().join(format!("{name}.json")), other).unwrap();
+        run(["test", file.to_str().unwrap()]).ended(1);
+    }
+    server.run(&["test", "--from-instance", "nobody"]).ended(5);
 }

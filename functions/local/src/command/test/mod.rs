@@ -1,6 +1,7 @@
 //! `dormouse test`
 
 mod found;
+mod from_instance;
 mod junit;
 mod report;
 mod watch;
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+pub(crate) use from_instance::from_instance;
+
 use dormouse_sandbox::{Case, Coverage, Outcome, TestFile, Trial};
 
 use crate::definition_file;
@@ -48,8 +51,11 @@ requests and response (status, headers, body). Activities are named by id or nam
 #[command(after_long_help = HELP)]
 pub(crate) struct TestArgs {
     /// Test files, or folders that are searched for `*.test.yaml`
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "from_instance", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Print a test file made of what this instance of a running server did, instead of running tests
+    #[arg(long, value_name = "INSTANCE", conflicts_with_all = ["files", "case", "coverage", "junit", "watch"])]
+    pub(crate) from_instance: Option<String>,
     /// Run only cases with this text in their name
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
