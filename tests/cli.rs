@@ -42,5 +42,7 @@ mod traces;
 mod verify;
 #[path = "cli/webhooks.rs"]
 mod webhooks;
+#[path = "cli/workflow_mocks.rs"]
+mod workflow_mocks;
 #[path = "cli/workflow_tests.rs"]
 mod workflow_tests;

@@ -1,13 +1,15 @@
 //! `dormouse test`: what passes, what fails, and what it says about it.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::process::{Ran, example, folder, run};
+use crate::process::{Ran, Server, dormouse, example, folder, run};
 
 /// Runs the cases of a test file of `workflow`, which is written beside it.
-fn test(folder: &Path, workflow: &Value, cases: &str, more: &[&str]) -> (PathBuf, Ran) {
+pub(crate) fn test(folder: &Path, workflow: &Value, cases: &str, more: &[&str]) -> (PathBuf, Ran) {
     std::fs::write(folder.join("it.json"), workflow.to_string()).unwrap();
     let file = folder.join("it.test.yaml");
     std::fs::write(&file, format!("workflow: it.json\n{cases}")).unwrap();
@@ -23,7 +25,7 @@ fn text(name: &str, value: &str) -> Value {
 }
 
 /// Asks a customer service, and waits for an event and for thirty days.
-fn workflow() -> Value {
+pub(crate) fn workflow() -> Value {
     let input = |kind: &str, value: &str| json!({ "typeName": kind, "expression": { "type": "Literal", "value": value } });
     json!({
         "definitionId": "it",
@@ -235,21 +237,33 @@ cases:
 }
 
 #[test]
-fn a_request_without_a_mock_fails_the_case() {
+fn tests_run_again_when_a_file_changes() {
     let folder = folder();
-    let cases = "
-cases:
-  - name: nobody is mocked
-    expect: { status: Suspended }
-  - name: an input that is not declared
-    input: { Whom: Ada }
-    expect: { status: Suspended }
-";
-    let (_, ran) = test(folder.path(), &workflow(), cases, &[]);
-    ran.ended(1)
-        .says("no mock answers POST https://shop.example/crm/7 of Ask")
-        .says("the workflow declares no input `Whom`")
-        .says("2 of 2 cases failed");
+    let case = |input: &str| {
+        format!(
+            "{MOCKS}\ncases:\n  - name: one\n    input: {{ Who: {input} }}\n    expect: {{ lines: ['200 7'] }}\n"
+        )
+    };
+    let (file, ran) = test(folder.path(), &workflow(), &case("Bob"), &[]);
+    ran.ended(1);
+    let mut watching = dormouse()
+        .args(["test", file.to_str().unwrap(), "--watch", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["isPassed"], false);
+    std::fs::write(&file, format!("workflow: it.json\n{}", case("Ada"))).unwrap();
+    assert_eq!(next()["isPassed"], true);
+    // The definition is watched as well.
+    let text = workflow()
+        .to_string()
+        .replace("getAnswer().id", "getAnswer().no");
+    std::fs::write(folder.path().join("it.json"), text).unwrap();
+    assert_eq!(next()["isPassed"], false);
+    watching.kill().unwrap();
+    watching.wait().unwrap();
 }
 
 #[test]
@@ -330,42 +344,49 @@ fn a_file_that_cannot_be_used_says_where() {
 }
 
 #[test]
-fn a_failed_activity_is_retried_and_workers_take_their_time() {
-    let folder = folder();
-    let script = |id: &str, value: &str| {
-        json!({ "id": id, "type": "Elsa.RunJavaScript",
-        "script": { "typeName": "String", "expression": { "type": "Literal", "value": value } } })
-    };
-    let workflow = json!({
-        "definitionId": "it",
-        "variables": [{ "id": "Result", "name": "Result", "typeName": "Object" }],
-        "root": { "id": "all", "type": "Elsa.Sequence", "activities": [
-            { "id": "review", "type": "Elsa.RunTask",
-              "taskName": { "typeName": "String", "expression": { "type": "Literal", "value": "Review" } },
-              "result": { "typeName": "Object", "memoryReference": { "id": "Result" } } },
-            script("decide", "if (!getResult().ok) throw new Error('not ok'); return 1;"),
-        ] }
-    });
-    let cases = "
-cases:
-  - name: a worker needs two days
-    mocks: { 'task:Review': { after: 2d, result: { ok: true } } }
-    steps:
-      - advance: 47h
-      - expect: { tasks: [Review], waiting: [review] }
-      - advance: 1h
-    expect: { status: Finished, tasks: [] }
-  - name: a failure is an incident, and fails again
-    mocks: { 'task:Review': { result: { ok: false } } }
-    steps:
-      - expect: { status: Faulted, incidents: [not ok] }
-      - retry: true
-    expect: { status: Faulted }
-  - name: a cancelled instance waits for nobody
-    steps:
-      - cancel: true
-    expect: { status: Cancelled, tasks: [], waiting: [] }
-";
-    let (_, ran) = test(folder.path(), &workflow, cases, &[]);
-    ran.ended(0).says("3 cases passed");
+fn a_case_is_made_of_what_an_instance_did_and_passes() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let tests = folder();
+    for (name, events) in [("approval", true), ("order", false)] {
+        server.publish(name);
+        let inputs: [&str; 4] = match events {
+            true => ["-i", "Request=a chair", "-i", "Deadline=2.00:00:00"],
+            false => ["-i", "OrderId=7", "-i", "Amount=12.5"],
+        };
+        let started = server.json(&[&["start", name][..], &inputs].concat());
+        let id = started["workflowInstanceId"].as_str().unwrap();
+        if events {
+            server.json(&[
+                "event",
+                "Decision",
+                "--input",
+                r#"{"approved": true, "by": "Ada"}"#,
+            ]);
+        } else {
+            for (task, result) in [
+                ("charge-card", r#"{"ok": true}"#),
+                ("reserve-stock", r#"{"ok": false}"#),
+                ("refund", "null"),
+            ] {
+                let open = server.json(&["list", "tasks", "--task", task]);
+                let task = open["items"][0]["taskId"].as_str().unwrap();
+                server.json(&["task", "complete", task, "--result", result]);
+            }
+        }
+        let made = server.run(&["test", "--from-instance", id]).ended(0);
+        std::fs::copy(example(name), tests.path().join(format!("{name}.json"))).unwrap();
+        let file = tests.path().join(format!("{name}.test.yaml"));
+        std::fs::write(&file, &made.out).unwrap();
+        let ran = run(["test", file.to_str().unwrap()]);
+        assert_eq!(ran.code, 0, "{ran:?}\n{}", made.out);
+        // It expects something: another definition does not pass.
+        let other = std::fs::read_to_string(example(name)).unwrap();
+        let other = other
+            .replace("approved", "denied")
+            .replace("compensated", "undone");
+        std::fs::write(tests.path().join(format!("{name}.json")), other).unwrap();
+        run(["test", file.to_str().unwrap()]).ended(1);
+    }
+    server.run(&["test", "--from-instance", "nobody"]).ended(5);
 }

@@ -90,7 +90,7 @@ impl Rule {
 }
 
 /// Whether an activity has a type, an id or a name.
-fn is_named(node: &Node, text: &str) -> bool {
+pub(crate) fn is_named(node: &Node, text: &str) -> bool {
     node.type_name.eq_ignore_ascii_case(text)
         || node.id == text
         || node.name.as_deref() == Some(text)

@@ -1,11 +1,13 @@
 //! A file of workflow tests, as data.
 
 mod case;
+mod child;
 mod mocks;
 mod span;
 
 use std::collections::BTreeSet;
 
+use dormouse_engine::definition::Definition;
 use dormouse_engine::instance::Start;
 use dormouse_engine::time::Timestamp;
 use serde_json::{Map, Value};
@@ -55,6 +57,8 @@ pub struct Case {
     pub rules: Vec<Rule>,
     /// Workers.
     pub tasks: Vec<TaskMock>,
+    /// Definitions that stand in for children.
+    pub children: Vec<Definition>,
     /// Steps, in their order.
     pub steps: Vec<Step>,
     /// Expectations after the last step.

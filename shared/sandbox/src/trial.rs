@@ -24,6 +24,9 @@ use crate::test_file::{Act, Case};
 /// Timers, tasks and occurrences of one `advance`; more is a loop.
 const DELIVERIES_MAX: usize = 100_000;
 
+/// Effects that are carried out for one stimulus; more wait for the next one.
+const EFFECTS_MAX: usize = 10_000;
+
 /// A definition under test, ready to run.
 #[derive(Debug)]
 pub struct Trial {
@@ -90,7 +93,7 @@ impl Trial {
     /// One of the definitions has an error that keeps it from being published.
     pub fn new(definitions: Vec<Definition>) -> Result<Self, Unready> {
         let mut host = Host::default();
-        host.deliveries_max = DELIVERIES_MAX;
+        host.deliveries_max = EFFECTS_MAX;
         let mut ids = Vec::new();
         for mut definition in definitions {
             definition.mark(true, true);
@@ -127,6 +130,7 @@ impl Trial {
             unanswered: Vec::new(),
         };
         self.host.reset(case.now, mocks);
+        self.host.library.stand_in(case.children.clone());
         let mut run = Run {
             host: &mut self.host,
             definition_id: &self.definition_id,
@@ -143,6 +147,7 @@ impl Trial {
         };
         let virtual_ms = self.host.now.0.saturating_sub(case.now.0);
         self.tally.note(&self.host.instances, &self.definition_id);
+        self.host.library.stand_in(Vec::new());
         Outcome {
             failures,
             virtual_ms,
@@ -197,6 +202,7 @@ impl Run<'_> {
         {
             return Err(fail(format!("there is no activity `{id}` to start at")));
         }
+        self.known_mocks(case).map_err(fail)?;
         if case.is_started {
             self.main = self.host.start(self.definition_id, case.start.clone());
             self.settle();
@@ -209,6 +215,26 @@ impl Run<'_> {
                 let id = trigger.activity_id;
                 let occurrence = first.map(|at| (at, definition_id, id, recurrence));
                 self.recurring.extend(occurrence);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses mocks of activities that no definition has: they would never answer.
+    fn known_mocks(&self, case: &Case) -> Result<(), String> {
+        let library = &self.host.library;
+        let ids = library.versions().iter();
+        let ids = ids.filter_map(|d| d.definition_id.as_deref());
+        let graphs: Vec<_> = ids
+            .filter_map(|id| library.graph(id, &self.host.expressions))
+            .collect();
+        for rule in &case.rules {
+            let mut nodes = graphs.iter().flat_map(|graph| &graph.nodes);
+            if !nodes.any(|node| crate::mock::is_named(node, &rule.activity)) {
+                let name = &rule.activity;
+                return Err(format!(
+                    "no activity has the type, id or name `{name}` of a mock"
+                ));
             }
         }
         Ok(())

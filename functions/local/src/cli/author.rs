@@ -11,7 +11,7 @@ use crate::screen::Screen;
 #[derive(Debug, Subcommand)]
 pub(super) enum AuthorCommand {
     /// Run workflow tests from files, with virtual time and without a server
-    Test(test::TestArgs),
+    Test(Remote<test::TestArgs>),
     /// Look for what is valid and probably not meant in definitions, without a server
     Lint(lint::LintArgs),
     /// Make the server's definitions those of a folder
@@ -32,7 +32,10 @@ pub(super) fn dispatch(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     match command {
-        AuthorCommand::Test(args) => test::test(&args, screen),
+        AuthorCommand::Test(Remote { args, server }) => match &args.from_instance {
+            Some(id) => wait(test::from_instance(id, &server.or(before).client(), screen)),
+            None => test::test(&args, screen),
+        },
         AuthorCommand::Lint(args) => lint::lint(&args, screen),
         AuthorCommand::Apply(Remote { args, server }) => {
             wait(apply::apply(&args, &server.or(before).client(), screen))

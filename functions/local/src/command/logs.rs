@@ -67,6 +67,6 @@ fn print(screen: &Screen, line: &Value) {
         screen.dim(text(line, "timestamp")),
         screen.status(text(line, "eventName")),
         activity(line),
-        screen.dim(&note(&Value::Null, line)),
+        screen.dim(&note(line, line)),
     ));
 }

@@ -76,7 +76,7 @@ pub(crate) fn document(own: &[&Definition]) -> Value {
         "activity".into(),
         json!({
             "type": "object",
-            "required": ["id", "type"],
+            "required": ["type"],
             "properties": {
                 "id": { "type": "string", "description": "Unique within the workflow." },
                 "name": { "type": ["string", "null"], "description": "Name for people." },

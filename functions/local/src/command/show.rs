@@ -111,7 +111,7 @@ async fn draw(
 }
 
 /// Reads the journal of an instance from a line on.
-pub(super) async fn journal(
+pub(crate) async fn journal(
     id: &str,
     mut skip: usize,
     client: &Client,

@@ -39,12 +39,10 @@ impl Case {
         known(entries, "a case", &CASE)?;
         let name = text(entries, "name")?
             .ok_or_else(|| FileError::new(document.line, "a case needs a `name`"))?;
-        let (mut rules, mut tasks) = (Vec::new(), Vec::new());
+        let mut read = mocks::Read::default();
         // The case's own mocks come first.
-        for mocks in [find(entries, "mocks"), shared.mocks].into_iter().flatten() {
-            let read = mocks::read(mocks)?;
-            rules.extend(read.0);
-            tasks.extend(read.1);
+        for one in [find(entries, "mocks"), shared.mocks].into_iter().flatten() {
+            mocks::read(one, &mut read)?;
         }
         let steps = match find(entries, "steps") {
             None => Vec::new(),
@@ -74,8 +72,9 @@ impl Case {
                 trigger_activity_id: text(entries, "trigger")?,
                 ..Start::default()
             },
-            rules,
-            tasks,
+            rules: read.rules,
+            tasks: read.tasks,
+            children: read.children,
             steps,
             expect,
         })

@@ -3,24 +3,40 @@
 use std::collections::BTreeMap;
 
 use dormouse_engine::call::Answer;
+use dormouse_engine::definition::Definition;
 use serde_json::{Map, Value};
 
-use super::{find, json, known, span_ms, text};
+use super::{child, find, json, known, span_ms, text};
 use crate::document::{Document, Entry, FileError};
 use crate::mock::{Rule, TaskMock};
 
-/// Reads mocks: by activity for HTTP requests, by `task:NAME` for workers.
-pub(super) fn read(document: &Document) -> Result<(Vec<Rule>, Vec<TaskMock>), FileError> {
-    let (mut rules, mut tasks) = (Vec::new(), Vec::new());
+/// The mocks of a file or a case.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) rules: Vec<Rule>,
+    pub(super) tasks: Vec<TaskMock>,
+    pub(super) children: Vec<Definition>,
+}
+
+/// Reads mocks: by activity for HTTP requests, by `task:NAME` for workers, by `workflow:ID` for children.
+pub(super) fn read(document: &Document, read: &mut Read) -> Result<(), FileError> {
     for entry in document.entries("mocks")? {
+        if let Some(id) = entry.name.strip_prefix("workflow:") {
+            let id = id.trim();
+            let is_same = |d: &Definition| d.definition_id.as_deref() == Some(id);
+            if !read.children.iter().any(is_same) {
+                read.children.push(child::read(id, &entry.value)?);
+            }
+            continue;
+        }
         for one in each(&entry.value)? {
             match entry.name.strip_prefix("task:") {
-                Some(name) => tasks.push(task(name.trim(), one)?),
-                None => rules.push(rule(&entry.name, one)?),
+                Some(name) => read.tasks.push(task(name.trim(), one)?),
+                None => read.rules.push(rule(&entry.name, one)?),
             }
         }
     }
-    Ok((rules, tasks))
+    Ok(())
 }
 
 /// The mocks of one name: a list, or a single one.

@@ -1,13 +1,17 @@
 //! `dormouse test`
 
 mod found;
+mod from_instance;
 mod junit;
 mod report;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+pub(crate) use from_instance::from_instance;
+
 use dormouse_sandbox::{Case, Coverage, Outcome, TestFile, Trial};
 
 use crate::definition_file;
@@ -28,6 +32,7 @@ A test file, such as approval.test.yaml beside approval.json:
         Elsa.SendHttpRequest:        # a type, id or name; answer, fails: TEXT or timesOut: true
           - { when: { url: \"*/crm/*\", method: GET }, answer: { status: 200, body: { id: 7 } } }
         \"task:Review\": { after: 2d, result: { ok: true } }
+        \"workflow:child\": { after: 1h, output: { Login: ada } }   # or fails: TEXT
       steps:
         - advance: 1d 12h
         - { event: Decision, payload: { approved: true } }
@@ -46,8 +51,11 @@ requests and response (status, headers, body). Activities are named by id or nam
 #[command(after_long_help = HELP)]
 pub(crate) struct TestArgs {
     /// Test files, or folders that are searched for `*.test.yaml`
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "from_instance", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Print a test file made of what this instance of a running server did, instead of running tests
+    #[arg(long, value_name = "INSTANCE", conflicts_with_all = ["files", "case", "coverage", "junit", "watch"])]
+    pub(crate) from_instance: Option<String>,
     /// Run only cases with this text in their name
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
@@ -57,6 +65,9 @@ pub(crate) struct TestArgs {
     /// Write the results as JUnit XML too
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Run again whenever a test file or a definition changes, until it is interrupted
+    #[arg(long)]
+    watch: bool,
 }
 
 /// The results of a test file.
@@ -92,6 +103,13 @@ impl CaseResult {
 
 /// Runs all cases of all files. The exit code says whether each passed.
 pub(crate) fn test(args: &TestArgs, screen: &Screen) -> Result<Exit, Failure> {
+    if args.watch {
+        return watch::watch(&args.files, screen, || run_all(args, screen));
+    }
+    run_all(args, screen)
+}
+
+fn run_all(args: &TestArgs, screen: &Screen) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let files = found::test_files(&args.files)?;
     let mut results = Vec::new();
