@@ -117,6 +117,9 @@ pub enum Refusal {
     RoleInUse {
         id: String,
     },
+    NoSuchRole {
+        id: String,
+    },
     NoSuchIdentity {
         id: String,
     },
@@ -347,7 +350,7 @@ impl Refusal {
                 "roleInUse",
                 format!("users or applications have the role `{id}`; take it from them first"),
             ),
-            Self::NoSuchIdentity { id } => (
+            Self::NoSuchRole { id } | Self::NoSuchIdentity { id } => (
                 S::NOT_FOUND,
                 "noSuchIdentity",
                 format!("there is no user, role or application `{id}`; list them to see who there is"),

@@ -111,6 +111,16 @@ impl Activity for WriteHttpResponse {
                 "the HTTP request is answered already: the body of an answer can be written once";
             return Err(Fault::new("AlreadyAnswered", message));
         }
+        let is_bodiless = matches!(status, 100..=199 | 204 | 205 | 304);
+        if is_bodiless && !outgoing.body.is_empty() {
+            cx.respond(HttpResponse {
+                status,
+                headers: Vec::new(),
+                body: Vec::new(),
+            });
+            let message = format!("an answer of the status {status} has no body; give no content");
+            return Err(Fault::new("InvalidOperationException", message));
+        }
         cx.respond(HttpResponse {
             status,
             headers,

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_engine::activity::start_at::START_AT;
+use dormouse_engine::definition::convert::{convert, text_of};
+use dormouse_engine::definition::data_type::DataType;
 use dormouse_engine::definition::name::property_name;
 use dormouse_engine::graph::{Expression, Graph, Node};
+use dormouse_engine::http::status_name;
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Instance, context_text};
 use dormouse_engine::journal::{Event, Line};
@@ -85,6 +89,31 @@ fn listed(headers: &mut Map<String, Value>) {
         if value.is_string() {
             *value = Value::Array(vec![value.take()]);
         }
+    }
+}
+
+/// Values as Elsa records them, where they are kept otherwise.
+fn spell(type_name: &str, state: &mut Map<String, Value>) {
+    for headers in ["ResponseHeaders", "RequestHeaders"] {
+        if let Some(Value::Object(headers)) = state.get_mut(headers) {
+            listed(headers);
+        }
+    }
+    let (name, spelled): (_, fn(&Value) -> Option<Value>) = match type_name {
+        "Elsa.WriteHttpResponse" => ("StatusCode", |given| {
+            let text = text_of(given.clone());
+            status_name(&text).map(Value::from)
+        }),
+        // It is kept without an offset, because it may be meant in a zone.
+        START_AT => ("DateTime", |given| {
+            convert(given.clone(), &DataType::DateTimeOffset).ok()
+        }),
+        _ => return,
+    };
+    if let Some(value) = state.get_mut(name)
+        && let Some(spelled) = spelled(value)
+    {
+        *value = spelled;
     }
 }
 
@@ -177,11 +206,7 @@ impl ActivityExecution {
         for (name, value) in literals.chain(plain) {
             state.entry(name).or_insert(value);
         }
-        for headers in ["ResponseHeaders", "RequestHeaders"] {
-            if let Some(Value::Object(headers)) = state.get_mut(headers) {
-                listed(headers);
-            }
-        }
+        spell(&node.type_name, &mut state);
         self.activity_state = Value::Object(state);
         self.hide_opaque(node);
     }
