@@ -236,7 +236,7 @@ impl Refusal {
             Self::DefinitionNotPublished { id } => (
                 S::BAD_REQUEST,
                 "definitionNotPublished",
-                format!("the workflow definition `{id}` is not published, so there is nothing to retract"),
+                format!("Workflow with id {id} is not published"),
             ),
             Self::NoSuchInstance { id } => (
                 S::NOT_FOUND,

@@ -8,6 +8,8 @@ use crate::definition::convert::text_of;
 use crate::http::{Outgoing, status};
 use crate::step::{Cx, Fault, Then};
 
+const JSON: &str = "application/json";
+
 #[derive(Debug)]
 struct WriteHttpResponse;
 
@@ -92,6 +94,9 @@ impl Activity for WriteHttpResponse {
         })?;
         let content = cx.input("content")?;
         let content_type = cx.text("contentType")?;
+        // A date is no text to Elsa, though it looks like one here.
+        let is_date = content_type.is_none() && cx.is_date("content");
+        let content_type = content_type.or(is_date.then(|| JSON.to_owned()));
         let outgoing = Outgoing::of(&content, content_type.as_deref());
         let mut headers = headers(cx, "responseHeaders")?;
         if !content.is_null() {
@@ -115,7 +120,7 @@ impl Activity for WriteHttpResponse {
         if is_bodiless && !outgoing.body.is_empty() {
             cx.respond(HttpResponse {
                 status,
-                headers: Vec::new(),
+                headers,
                 body: Vec::new(),
             });
             let message = format!("an answer of the status {status} has no body; give no content");

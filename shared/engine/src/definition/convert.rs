@@ -3,6 +3,8 @@
 //! What has no reading as a number, truth value, time or id becomes the type's default, as in Elsa outside of its
 //! strict mode. An error is what Elsa throws for: a number out of range, or text that is no JSON of the type.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dormouse_expressions::{Kind, date_time_text, json_text, number_text as double_text};
 use serde_json::{Number, Value};
 
@@ -43,7 +45,8 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
         DataType::Short => integer(&value, i64::from(i16::MIN), i64::from(i16::MAX)),
         DataType::Integer => integer(&value, i64::from(i32::MIN), i64::from(i32::MAX)),
         DataType::Long => integer(&value, i64::MIN, i64::MAX),
-        DataType::Single | DataType::Number => Ok(number(value)),
+        DataType::Single => Ok(single(number(value))),
+        DataType::Number => Ok(number(value)),
         DataType::Decimal => no_json(&value, "Decimal").map(|()| number(value)),
         DataType::Guid => no_json(&value, "Guid").map(|()| guid(value)),
         DataType::DateTime => {
@@ -53,8 +56,9 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
             .map(|()| offset_of(&date_time(&value, "0001-01-01T00:00:00+00:00"))),
         DataType::TimeSpan => no_json(&value, "TimeSpan").map(|()| time_span(&value)),
         DataType::Bytes => Ok(match value {
-            Value::String(_) => value,
-            Value::Null
+            Value::String(text) if STANDARD.decode(&text).is_ok() => Value::String(text),
+            Value::String(_)
+            | Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::Array(_)
@@ -204,6 +208,14 @@ fn number(value: Value) -> Value {
     }
 }
 
+/// A number as single precision has it.
+#[allow(clippy::cast_possible_truncation, reason = "that is what is wanted")]
+fn single(value: Value) -> Value {
+    let narrow = value.as_f64().filter(|_| value.is_f64()).map(|f| f as f32);
+    let narrow = narrow.and_then(|f| Number::from_f64(f64::from(f)));
+    narrow.map_or(value, Value::Number)
+}
+
 fn guid(value: Value) -> Value {
     let digits = value.as_str().map(|text| {
         text.chars()
@@ -259,9 +271,27 @@ fn json_node(value: Value) -> Result<Value, ConversionError> {
     }
 }
 
+fn is_number(of: &DataType) -> bool {
+    matches!(
+        of,
+        DataType::Byte
+            | DataType::Short
+            | DataType::Integer
+            | DataType::Long
+            | DataType::Single
+            | DataType::Number
+            | DataType::Decimal
+    )
+}
+
 /// A list of values of a type. A text that is no JSON is a list of its characters: .NET takes it for one.
 fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
+    let is_text = value.is_string();
     let items = match parsed(value) {
+        // JSON of numbers has numbers: .NET reads none from its texts.
+        Value::Array(items) if is_text && is_number(of) && items.iter().any(Value::is_string) => {
+            return Err(failure(&Value::Array(items), "list of numbers"));
+        }
         Value::Array(items) => items,
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             return Err(failure(&Value::String(text), "list"));

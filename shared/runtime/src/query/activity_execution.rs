@@ -78,6 +78,10 @@ pub struct ActivityExecution {
     pub aggregate_fault_count: u32,
     /// The execution that scheduled it.
     pub scheduled_by: Option<String>,
+    /// In a flowchart, the execution whose end led to it.
+    pub came_from: Option<String>,
+    /// Of a flowchart: what of it was visited.
+    pub flow_scope: Value,
 }
 
 /// What is shown of an output that is never shown.
@@ -249,6 +253,8 @@ impl ActivityExecution {
             status: ActivityStatus::Running,
             aggregate_fault_count: 0,
             scheduled_by: None,
+            came_from: None,
+            flow_scope: Value::Null,
         }
     }
 
@@ -276,7 +282,10 @@ impl ActivityExecution {
             Event::Started | Event::Resumed | Event::Retrying => {
                 self.status = ActivityStatus::Running
             }
-            Event::Suspended => self.has_bookmarks = true,
+            Event::Suspended => {
+                self.has_bookmarks = true;
+                self.outputs = data("outputs");
+            }
             Event::Completed => {
                 self.outputs = data("outputs");
                 let outcomes = data("outcomes");
