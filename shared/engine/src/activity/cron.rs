@@ -180,10 +180,31 @@ mod tests {
 
     #[test]
     fn a_bad_expression_that_is_worked_out_is_an_incident_and_never_a_silence() {
-        for text in ["x", "0 0 0 30 2 *"] {
-            let cron = json!({ "type": "Elsa.Cron", "cronExpression": variable("When") });
-            let scenario = Scenario::sequence(json!({ "When": text }), json!([cron])).start();
-            assert_eq!(scenario.sub_status(), SubStatus::Faulted, "{text}");
+        let cron = json!({ "type": "Elsa.Cron", "cronExpression": variable("When") });
+        let scenario = Scenario::sequence(json!({ "When": "x" }), json!([cron])).start();
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+    }
+
+    #[test]
+    fn what_never_comes_is_not_waited_for() {
+        let cron = json!({ "id": "c", "type": "Elsa.Cron", "cronExpression": variable("When") });
+        let variables = json!({ "When": "0 0 0 30 2 *" });
+        let scenario = Scenario::sequence(variables, json!([cron, line("on")])).start();
+        assert_eq!(scenario.waiting_at("c").due(), Some(scenario.now));
+    }
+
+    #[test]
+    fn only_six_fields_start_workflows() {
+        let cron = |text: &str| {
+            let start = json!({ "canStartWorkflow": true });
+            Scenario::of(
+                json!({ "id": "c", "type": "Elsa.Cron", "cronExpression": literal(text), "customProperties": start }),
+            )
+        };
+        assert_eq!(cron("0 0 0 1 1 *").triggers().unwrap().len(), 1);
+        for refused in ["0 0 1 1 *", "  0 0 1 1 *  "] {
+            let faults = cron(refused).triggers().unwrap_err();
+            assert!(faults[0].1.message.contains("5 fields"), "{refused}");
         }
     }
 }

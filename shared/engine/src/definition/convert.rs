@@ -45,8 +45,7 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
         DataType::Short => integer(&value, i64::from(i16::MIN), i64::from(i16::MAX)),
         DataType::Integer => integer(&value, i64::from(i32::MIN), i64::from(i32::MAX)),
         DataType::Long => integer(&value, i64::MIN, i64::MAX),
-        DataType::Single => Ok(single(number(value))),
-        DataType::Number => Ok(number(value)),
+        DataType::Single | DataType::Number => Ok(number(value)),
         DataType::Decimal => no_json(&value, "Decimal").map(|()| number(value)),
         DataType::Guid => no_json(&value, "Guid").map(|()| guid(value)),
         DataType::DateTime => {
@@ -206,14 +205,6 @@ fn number(value: Value) -> Value {
         Value::Bool(b) => Value::from(i64::from(*b)),
         Value::Null | Value::Array(_) | Value::Object(_) => Value::from(0),
     }
-}
-
-/// A number as single precision has it.
-#[allow(clippy::cast_possible_truncation, reason = "that is what is wanted")]
-fn single(value: Value) -> Value {
-    let narrow = value.as_f64().filter(|_| value.is_f64()).map(|f| f as f32);
-    let narrow = narrow.and_then(|f| Number::from_f64(f64::from(f)));
-    narrow.map_or(value, Value::Number)
 }
 
 fn guid(value: Value) -> Value {

@@ -143,7 +143,9 @@ pub(super) fn expect_strategies(definition: &Definition) -> Result<(), Refusal> 
         let class = given.split(',').next().unwrap_or_default();
         let class = class.rsplit('.').next().unwrap_or_default().trim();
         let class = class.trim_end_matches("Strategy");
-        if !known.iter().any(|known| known.eq_ignore_ascii_case(class)) {
+        // Elsa knows activation strategies by their whole names only.
+        let is_short = name == "activationStrategyType" && !given.contains('.');
+        if is_short || !known.iter().any(|known| known.eq_ignore_ascii_case(class)) {
             let told = format!(
                 "Unknown serialization type alias '{given}'. Only registered aliases and supported compound aliases can be deserialized."
             );

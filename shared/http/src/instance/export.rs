@@ -76,6 +76,10 @@ pub(super) async fn many(
         let told = format!("{} of them; the limit is {EXPORTED_MAX}", request.ids.len());
         return Err(Refusal::bad_parameter("ids", &told));
     }
+    // As in Elsa, one instance is no archive.
+    if let [id] = request.ids.as_slice() {
+        return one(&app, id, &request).await;
+    }
     let mut files = Vec::new();
     let (limit, mut total) = (app.config().body_bytes_max, 0);
     for id in &request.ids {

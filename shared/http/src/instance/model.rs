@@ -1,5 +1,6 @@
 //! An instance and its state as Elsa's API spells them.
 
+use dormouse_engine::activity::event::EVENT;
 use dormouse_engine::definition::declaration::Storage;
 use dormouse_engine::graph::{Graph, ROOT};
 use dormouse_engine::id::ContextId;
@@ -102,6 +103,8 @@ pub(crate) fn bookmark(bookmark: &Bookmark, instance: &Instance, graph: &Graph) 
         "activityInstanceId": instance.context_text(bookmark.context),
         "createdAt": bookmark.created_at.to_string(),
         "autoBurn": bookmark.auto_burn,
+        "autoComplete": true,
+        "callbackMethodName": Some("CompleteInternalAsync").filter(|_| bookmark.name == EVENT),
         "waitsFor": kind,
         "due": bookmark.due().map(|t| t.to_string()),
     })
