@@ -223,9 +223,16 @@ fn chain<'a>(
     all: &'a [ActivityExecution],
 ) -> impl Iterator<Item = &'a ActivityExecution> {
     let by_id = |id: Option<&String>| all.iter().find(|e| Some(&e.id) == id);
-    let first = by_id(execution.scheduled_by.as_ref());
+    let before = |e: &'a ActivityExecution| e.came_from.as_ref().or(e.scheduled_by.as_ref());
+    let first = execution.came_from.as_ref();
+    let first = by_id(first.or(execution.scheduled_by.as_ref()));
     // As long as all of them at most: what is stored cannot be trusted to be a tree.
-    std::iter::successors(first, move |e| by_id(e.scheduled_by.as_ref())).take(all.len())
+    std::iter::successors(first, move |e| by_id(before(e))).take(all.len())
+}
+
+/// How many executions led to one.
+pub(crate) fn depth(execution: &ActivityExecution, all: &[ActivityExecution]) -> usize {
+    chain(execution, all).count()
 }
 
 fn summary(instance: &str, execution: &ActivityExecution) -> Value {
@@ -246,6 +253,15 @@ fn summary(instance: &str, execution: &ActivityExecution) -> Value {
     })
 }
 
+/// What an execution keeps besides: of a flowchart its visits.
+fn properties(execution: &ActivityExecution) -> Value {
+    let mut properties = json!({ "_type": "ObjectMap" });
+    if !execution.flow_scope.is_null() {
+        properties["FlowScope"] = execution.flow_scope.clone();
+    }
+    properties
+}
+
 fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecution]) -> Value {
     let mut out = summary(instance, execution);
     if let Value::Object(out) = &mut out {
@@ -257,7 +273,7 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         let outputs = outputs.cloned().unwrap_or_else(|| json!({}));
         put("outputs", outputs);
         put("tenantId", "".into());
-        put("properties", json!({ "_type": "ObjectMap" }));
+        put("properties", properties(execution));
         put("exception", execution.exception.clone());
         put(
             "schedulingActivityExecutionId",
@@ -273,7 +289,7 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
             json!(scheduler.map(|e| &e.activity_id)),
         );
         put("schedulingWorkflowInstanceId", Value::Null);
-        put("callStackDepth", chain(execution, all).count().into());
+        put("callStackDepth", depth(execution, all).into());
     }
     redact(&mut out);
     out

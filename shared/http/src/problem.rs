@@ -57,6 +57,10 @@ impl IntoResponse for Refusal {
         body.insert("title".into(), title.into());
         body.insert("status".into(), status.as_u16().into());
         body.insert("code".into(), code.into());
+        if matches!(self, Self::NoSuchRole { .. }) {
+            body.insert("error".into(), "not_found".into());
+            body.insert("message".into(), "The role was not found.".into());
+        }
         if status == StatusCode::BAD_REQUEST {
             elsas_body(&self, &detail, &mut body);
         }

@@ -117,6 +117,9 @@ pub enum Refusal {
     RoleInUse {
         id: String,
     },
+    NoSuchRole {
+        id: String,
+    },
     NoSuchIdentity {
         id: String,
     },
@@ -233,7 +236,7 @@ impl Refusal {
             Self::DefinitionNotPublished { id } => (
                 S::BAD_REQUEST,
                 "definitionNotPublished",
-                format!("the workflow definition `{id}` is not published, so there is nothing to retract"),
+                format!("Workflow with id {id} is not published"),
             ),
             Self::NoSuchInstance { id } => (
                 S::NOT_FOUND,
@@ -347,7 +350,7 @@ impl Refusal {
                 "roleInUse",
                 format!("users or applications have the role `{id}`; take it from them first"),
             ),
-            Self::NoSuchIdentity { id } => (
+            Self::NoSuchRole { id } | Self::NoSuchIdentity { id } => (
                 S::NOT_FOUND,
                 "noSuchIdentity",
                 format!("there is no user, role or application `{id}`; list them to see who there is"),

@@ -18,7 +18,7 @@ export async function instance(id) {
   const path = `/workflow-instances/${encodeURIComponent(id)}`;
   const [found, journal, variables] = await Promise.all([
     api("GET", path),
-    api("GET", `${path}/journal?take=${LINES}`),
+    api("GET", `${path}/journal?skip=0&take=${LINES}`),
     api("GET", `${path}/variables`),
   ]);
   const state = found.workflowState;

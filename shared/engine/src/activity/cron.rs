@@ -12,6 +12,9 @@ use crate::time::Timestamp;
 /// The type, and the stimulus's name.
 pub const CRON: &str = "Elsa.Cron";
 
+/// The fields of an expression that starts workflows.
+const FIELDS: usize = 6;
+
 #[derive(Debug)]
 struct Cron;
 
@@ -63,8 +66,8 @@ fn check(builder: &mut Builder<'_>) {
     }
 }
 
-/// The expression and the zone, and the first time after `now`.
-fn next(cx: &mut Cx<'_, '_>) -> Result<(String, String, Timestamp), Fault> {
+/// The expression and the zone, and the first time after `now`, if there is one.
+fn next(cx: &mut Cx<'_, '_>) -> Result<(String, String, Option<Timestamp>), Fault> {
     let expression = cx.text("cronExpression")?.unwrap_or_default();
     let cron = schedule::Cron::parse(&expression)
         .map_err(|e| Fault::new("InvalidCronExpression", e.to_string()))?;
@@ -73,14 +76,8 @@ fn next(cx: &mut Cx<'_, '_>) -> Result<(String, String, Timestamp), Fault> {
         .filter(|name| !name.trim().is_empty())
         .unwrap_or_else(|| "UTC".into());
     let zone = zone(&name).map_err(|e| Fault::new("InvalidInput", e.to_string()))?;
-    let now = cx.now();
-    match cron.next(now, &zone) {
-        Some(next) => Ok((expression, name, next)),
-        None => Err(Fault::new(
-            "InvalidCronExpression",
-            format!("the cron expression `{expression}` never comes to pass again"),
-        )),
-    }
+    let next = cron.next(cx.now(), &zone);
+    Ok((expression, name, next))
 }
 
 impl Activity for Cron {
@@ -89,6 +86,8 @@ impl Activity for Cron {
             return Ok(Then::DONE);
         }
         let (expression, _, due) = next(cx)?;
+        // As in Elsa, what never comes is not waited for.
+        let due = due.unwrap_or_else(|| cx.now());
         cx.wait_until(
             due,
             json!({ "ExecuteAt": due.to_string(), "CronExpression": expression }),
@@ -97,7 +96,17 @@ impl Activity for Cron {
     }
 
     fn listen(&self, cx: &mut Cx<'_, '_>) -> Result<Vec<Listening>, Fault> {
-        let (expression, zone, _) = next(cx)?;
+        let (expression, zone, due) = next(cx)?;
+        // Elsa reads six fields only. Triggers that were published with five go on.
+        let count = expression.split_whitespace().count();
+        if count < FIELDS && !expression.trim_start().starts_with('@') {
+            let error = schedule::CronError::FieldCount { count };
+            return Err(Fault::new("InvalidCronExpression", error.to_string()));
+        }
+        if due.is_none() {
+            let message = format!("the cron expression `{expression}` never comes to pass again");
+            return Err(Fault::new("InvalidCronExpression", message));
+        }
         let payload = json!({ "CronExpression": expression });
         Ok(vec![Listening {
             name: CRON.into(),
@@ -171,10 +180,31 @@ mod tests {
 
     #[test]
     fn a_bad_expression_that_is_worked_out_is_an_incident_and_never_a_silence() {
-        for text in ["x", "0 0 0 30 2 *"] {
-            let cron = json!({ "type": "Elsa.Cron", "cronExpression": variable("When") });
-            let scenario = Scenario::sequence(json!({ "When": text }), json!([cron])).start();
-            assert_eq!(scenario.sub_status(), SubStatus::Faulted, "{text}");
+        let cron = json!({ "type": "Elsa.Cron", "cronExpression": variable("When") });
+        let scenario = Scenario::sequence(json!({ "When": "x" }), json!([cron])).start();
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+    }
+
+    #[test]
+    fn what_never_comes_is_not_waited_for() {
+        let cron = json!({ "id": "c", "type": "Elsa.Cron", "cronExpression": variable("When") });
+        let variables = json!({ "When": "0 0 0 30 2 *" });
+        let scenario = Scenario::sequence(variables, json!([cron, line("on")])).start();
+        assert_eq!(scenario.waiting_at("c").due(), Some(scenario.now));
+    }
+
+    #[test]
+    fn only_six_fields_start_workflows() {
+        let cron = |text: &str| {
+            let start = json!({ "canStartWorkflow": true });
+            Scenario::of(
+                json!({ "id": "c", "type": "Elsa.Cron", "cronExpression": literal(text), "customProperties": start }),
+            )
+        };
+        assert_eq!(cron("0 0 0 1 1 *").triggers().unwrap().len(), 1);
+        for refused in ["0 0 1 1 *", "  0 0 1 1 *  "] {
+            let faults = cron(refused).triggers().unwrap_err();
+            assert!(faults[0].1.message.contains("5 fields"), "{refused}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn built_in() -> BuiltIn {
         .input(
             "channelName",
             "String",
-            "Accepted and ignored: there is one channel.",
+            "The channel; there is the default one only.",
         )
         .output(
             "result",
@@ -72,9 +72,21 @@ pub(super) fn expect_found(answer: Answer) -> Result<(), Fault> {
     }
 }
 
+/// The failure of a dispatch to a channel that there is not.
+fn expect_channel(cx: &mut Cx<'_, '_>) -> Result<(), Fault> {
+    match cx.text("channelName")?.filter(|name| !name.is_empty()) {
+        Some(name) => {
+            let message = format!("there is no channel `{name}`; leave it out for the default one");
+            Err(Fault::new("InvalidOperationException", message))
+        }
+        None => Ok(()),
+    }
+}
+
 impl Activity for DispatchWorkflow {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let definition_id = definition_id(cx)?;
+        expect_channel(cx)?;
         let correlation_id = cx.text("correlationId")?;
         let input = input(cx)?;
         let waiting = cx

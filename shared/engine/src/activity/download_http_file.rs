@@ -63,7 +63,11 @@ pub(crate) fn built_in() -> BuiltIn {
 }
 
 fn give(cx: &mut Cx<'_, '_>, response: &Response) {
-    cx.set_output("result", response.file().value());
+    let file = match response.body.is_empty() {
+        true => Value::Null,
+        false => response.file().value(),
+    };
+    cx.set_output("result", file);
     cx.set_output("response", response.summary());
     cx.set_output("statusCode", response.status.into());
     cx.set_output("responseHeaders", response.headers_value(|_| true));

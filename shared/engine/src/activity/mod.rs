@@ -210,6 +210,11 @@ pub trait Activity: Any + Send + Sync + Debug {
         false
     }
 
+    /// The connections between its children: from which, by which port, to which.
+    fn connections(&self) -> Vec<(NodeIndex, &str, NodeIndex)> {
+        Vec::new()
+    }
+
     /// Whether it does nothing but make a call.
     fn makes_calls(&self) -> bool {
         false

@@ -32,10 +32,13 @@ pub(crate) fn built_in() -> BuiltIn {
 
 impl Activity for PublishEvent {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let name = cx.text("eventName")?.unwrap_or_default();
-        if name.trim().is_empty() {
+        let Some(name) = cx.text("eventName")? else {
             let message = "the event has no name; give one";
             return Err(Fault::new("InvalidInput", message));
+        };
+        if name.trim().is_empty() {
+            // Nothing can wait for it.
+            return Ok(Then::DONE);
         }
         let correlation_id = cx.text("correlationId")?.filter(|id| !id.is_empty());
         // Elsa gives an event that comes with nothing an empty object.

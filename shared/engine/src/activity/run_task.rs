@@ -63,7 +63,9 @@ pub fn parse_task_id(task_id: &str) -> Option<(InstanceId, BookmarkId)> {
 
 impl Activity for RunTask {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
-        let name = cx.text("taskName")?.unwrap_or_default();
+        let Some(name) = cx.text("taskName")? else {
+            return Err(Fault::new("InvalidInput", "the task has no name; give one"));
+        };
         let payload = cx.input("payload")?;
         let bookmark = cx.wait_for_resume(Value::Null, true);
         let task_id = task_id(cx.instance_id(), &bookmark);

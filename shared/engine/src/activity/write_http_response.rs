@@ -8,6 +8,8 @@ use crate::definition::convert::text_of;
 use crate::http::{Outgoing, status};
 use crate::step::{Cx, Fault, Then};
 
+const JSON: &str = "application/json";
+
 #[derive(Debug)]
 struct WriteHttpResponse;
 
@@ -88,6 +90,9 @@ impl Activity for WriteHttpResponse {
         })?;
         let content = cx.input("content")?;
         let content_type = cx.text("contentType")?;
+        // A date is no text to Elsa, though it looks like one here.
+        let is_date = content_type.is_none() && cx.is_date("content");
+        let content_type = content_type.or(is_date.then(|| JSON.to_owned()));
         let outgoing = Outgoing::of(&content, content_type.as_deref());
         let mut headers = headers(cx, "responseHeaders")?;
         if !content.is_null() {
@@ -106,6 +111,16 @@ impl Activity for WriteHttpResponse {
             let message =
                 "the HTTP request is answered already: the body of an answer can be written once";
             return Err(Fault::new("AlreadyAnswered", message));
+        }
+        let is_bodiless = matches!(status, 100..=199 | 204 | 205 | 304);
+        if is_bodiless && !outgoing.body.is_empty() {
+            cx.respond(HttpResponse {
+                status,
+                headers,
+                body: Vec::new(),
+            });
+            let message = format!("an answer of the status {status} has no body; give no content");
+            return Err(Fault::new("InvalidOperationException", message));
         }
         cx.respond(HttpResponse {
             status,

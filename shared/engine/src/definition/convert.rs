@@ -3,6 +3,8 @@
 //! What has no reading as a number, truth value, time or id becomes the type's default, as in Elsa outside of its
 //! strict mode. An error is what Elsa throws for: a number out of range, or text that is no JSON of the type.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dormouse_expressions::{Kind, date_time_text, json_text, number_text as double_text};
 use serde_json::{Number, Value};
 
@@ -53,8 +55,9 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
             .map(|()| offset_of(&date_time(&value, "0001-01-01T00:00:00+00:00"))),
         DataType::TimeSpan => no_json(&value, "TimeSpan").map(|()| time_span(&value)),
         DataType::Bytes => Ok(match value {
-            Value::String(_) => value,
-            Value::Null
+            Value::String(text) if STANDARD.decode(&text).is_ok() => Value::String(text),
+            Value::String(_)
+            | Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::Array(_)
@@ -259,9 +262,27 @@ fn json_node(value: Value) -> Result<Value, ConversionError> {
     }
 }
 
+fn is_number(of: &DataType) -> bool {
+    matches!(
+        of,
+        DataType::Byte
+            | DataType::Short
+            | DataType::Integer
+            | DataType::Long
+            | DataType::Single
+            | DataType::Number
+            | DataType::Decimal
+    )
+}
+
 /// A list of values of a type. A text that is no JSON is a list of its characters: .NET takes it for one.
 fn list(value: Value, of: &DataType) -> Result<Value, ConversionError> {
+    let is_text = value.is_string();
     let items = match parsed(value) {
+        // JSON of numbers has numbers: .NET reads none from its texts.
+        Value::Array(items) if is_text && is_number(of) && items.iter().any(Value::is_string) => {
+            return Err(failure(&Value::Array(items), "list of numbers"));
+        }
         Value::Array(items) => items,
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             return Err(failure(&Value::String(text), "list"));

@@ -32,6 +32,13 @@ impl<'a> Fields<'a> {
             .filter(|v| !v.is_null())
     }
 
+    /// Whether the object has the property, even as null.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.0
+            .is_some_and(|map| map.keys().any(|key| key.eq_ignore_ascii_case(name)))
+    }
+
     /// The property as text; numbers are taken as their digits.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {

@@ -46,6 +46,10 @@ pub fn read(
     let value = json.get("value");
     let kind = json.text("type").unwrap_or_else(|| "Literal".into());
     Ok(match kind.to_ascii_lowercase().as_str() {
+        // A length of time has no null in .NET: what is given as null is none at all, not the default.
+        "literal" if value.is_none() && json.is_given("value") && *wanted == DataType::TimeSpan => {
+            Some(Expression::Literal(Value::Null))
+        }
         "literal" => value.map(|v| literal(v.clone(), wanted)),
         "object" | "json" => value.and_then(|v| object(v.clone(), wanted)),
         "variable" => value.and_then(variable_id).map(Expression::Variable),
@@ -105,6 +109,17 @@ fn object(value: Value, wanted: &DataType) -> Option<Expression> {
     }
     if *wanted == DataType::JoinMode {
         return Some(literal(Value::from(0), wanted));
+    }
+    // Elsa reads JSON for what begins like an object or a list, and else the text itself, quotes and all.
+    if matches!(
+        wanted,
+        DataType::Boolean
+            | DataType::Guid
+            | DataType::DateTime
+            | DataType::DateTimeOffset
+            | DataType::TimeSpan
+    ) {
+        return Some(literal(Value::String(text), wanted));
     }
     Some(match serde_json::from_str(&text) {
         Ok(parsed) => literal(parsed, wanted),

@@ -17,6 +17,10 @@ impl Builder<'_> {
         let mut inputs = Vec::with_capacity(descriptor.inputs.len());
         for input in &descriptor.inputs {
             let expression = self.input(fields, &input.name, &input.data_type);
+            // Elsa reads what is no list of headers as none.
+            let expression = expression.filter(|expression| {
+                input.type_name != "HttpHeaders" || !matches!(expression, Expression::Invalid(_))
+            });
             inputs.push(Input {
                 is_logged: !input.is_sensitive
                     && activity::is_logged(fields, "inputs", &input.name, excluded),

@@ -14,6 +14,8 @@ pub struct Form {
     pub fields: Map<String, Value>,
     /// Files in their order.
     pub files: Vec<File>,
+    /// It has no boundary, or no end.
+    pub is_malformed: bool,
 }
 
 impl Form {
@@ -69,10 +71,13 @@ fn decoded(text: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads a multipart body. What is cut off or malformed ends the reading; what came before is kept.
+/// Reads a multipart body. What is cut off or malformed ends the reading and is said; what came before is kept.
 #[must_use]
 pub fn multipart(content_type: &str, body: &[u8]) -> Form {
-    let mut form = Form::default();
+    let mut form = Form {
+        is_malformed: true,
+        ..Form::default()
+    };
     let Some(boundary) = parameter(content_type, "boundary").filter(|b| !b.is_empty()) else {
         return form;
     };
@@ -84,6 +89,7 @@ pub fn multipart(content_type: &str, body: &[u8]) -> Form {
     for _ in 0..PARTS_MAX {
         // `--` after the delimiter is the end of the form.
         let Some(part) = rest.strip_prefix(b"\r\n") else {
+            form.is_malformed = !rest.starts_with(b"--");
             break;
         };
         let (Some(length), Some(next)) = (position(part, &end), after(part, &end)) else {

@@ -27,4 +27,5 @@ pub use delivery::content_disposition;
 pub(crate) use delivery::{delivery, entity_tag, tag_of};
 pub(crate) use outgoing::Outgoing;
 pub(crate) use status::status;
+pub use status::status_name;
 pub use zip::archive;

@@ -73,6 +73,16 @@ const NAMES: [(&str, u16); 70] = [
     ("NetworkConnectTimeout", 599),
 ];
 
+/// The name that .NET prints for a status: of several names of one code, the first.
+#[must_use]
+pub fn status_name(text: &str) -> Option<&'static str> {
+    let code = status(text)?;
+    let mut names = NAMES.iter();
+    names
+        .find(|(_, known)| *known == code)
+        .map(|(name, _)| *name)
+}
+
 /// The status code that a text means. Codes of interim responses are no answer and are refused.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.trim();

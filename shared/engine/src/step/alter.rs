@@ -23,6 +23,14 @@ pub enum Change {
         /// The value; converted to the variable's type where that is possible.
         value: Value,
     },
+    /// Gives a variable that it keeps a value as it is, in every execution that has it. One that there is not is left
+    /// out.
+    PutVariable {
+        /// The variable's id.
+        id: String,
+        /// The value, whatever the variable's type.
+        value: Value,
+    },
     /// Cancels every execution of an activity.
     CancelActivity {
         /// The activity's id.
@@ -63,7 +71,14 @@ impl Run<'_> {
     fn alter_once(&mut self, change: &Change) -> bool {
         match change {
             Change::SetVariable { id, value } => self.alter_variable(id, value),
-            Change::CancelActivity { activity_id } => self.cancel_activity(activity_id),
+            Change::PutVariable { id, value } => self.put_variable(id, value),
+            Change::CancelActivity { activity_id } => {
+                let is_cancelled = self.cancel_activity(activity_id);
+                if is_cancelled {
+                    self.log_alteration(json!({ "cancelled": activity_id }));
+                }
+                is_cancelled
+            }
             Change::CancelExecution { id } => self.cancel_execution(id),
             Change::RunActivity { activity_id } => self.alter_run(activity_id),
             Change::RunExecution { id } => match self.execution(id) {
@@ -94,17 +109,32 @@ impl Run<'_> {
                 None => value.clone(),
             };
             self.set_variable_by_id(*holder, owner, id, value);
+        }
+        if !holders.is_empty() {
             // The value stays out of the journal: who may read the one may not be meant to read the other.
-            let data = json!({ "variable": variable.name });
-            self.log(Event::Altered, *holder, owner, data);
+            self.log_alteration(json!({ "variable": variable.name }));
         }
         !holders.is_empty()
     }
 
-    fn alter_version(&mut self, version: u32) -> bool {
+    fn put_variable(&mut self, id: &str, value: &Value) -> bool {
+        let Some((owner, _)) = self.graph.variable(id, ROOT) else {
+            return true;
+        };
+        for holder in self.executions_of(owner) {
+            self.set_variable_by_id(holder, owner, id, value.clone());
+        }
+        true
+    }
+
+    /// Notes an alteration. Elsa's journal has them all at the workflow itself.
+    fn log_alteration(&mut self, data: Value) {
         let root = self.executions_of(ROOT).first().copied();
-        let data = json!({ "version": version });
         self.log(Event::Altered, root.unwrap_or_default(), ROOT, data);
+    }
+
+    fn alter_version(&mut self, version: u32) -> bool {
+        self.log_alteration(json!({ "version": version }));
         self.graph.version == version
     }
 
@@ -125,8 +155,7 @@ impl Run<'_> {
             return false;
         };
         self.instance.sub_status = SubStatus::Executing;
-        let data = json!({ "run": activity_id });
-        self.log(Event::Altered, owner, parent, data);
+        self.log_alteration(json!({ "run": activity_id }));
         let activity = self.graph.node(parent).activity.as_ref();
         activity.run_child(&mut Cx::new(self, owner, parent), node)
     }
@@ -139,8 +168,7 @@ impl Run<'_> {
         let Some(node) = self.instance.contexts.get(&id).map(|c| c.node) else {
             return false;
         };
-        let data = json!({ "run": self.graph.node(node).id });
-        self.log(Event::Altered, id, node, data);
+        self.log_alteration(json!({ "run": self.graph.node(node).id }));
         self.cancel_children(id);
         self.burn_all(id);
         self.queue_again(id);
@@ -153,6 +181,7 @@ impl Run<'_> {
         };
         self.instance.sub_status = SubStatus::Executing;
         self.cancel_and_tell(id);
+        self.log_alteration(json!({ "cancelled": text }));
         true
     }
 

@@ -115,10 +115,12 @@ impl Cx<'_, '_> {
         self.logged = None;
         let (value, kind) = match expression {
             Expression::Literal(value) => return Ok(value.clone()),
-            Expression::Variable(id) => (
-                self.variable(id).unwrap_or(Value::Null),
-                self.run.kind_of_variable(id, self.node),
-            ),
+            Expression::Variable(id) => {
+                let value = self.variable(id).unwrap_or(Value::Null);
+                // Elsa records what the variable holds, not what it is converted to.
+                self.logged = Some(value.clone()).filter(|value| !value.is_null());
+                (value, self.run.kind_of_variable(id, self.node))
+            }
             Expression::Input(name) => (
                 self.run
                     .input_value(self.context, name)

@@ -290,7 +290,10 @@ impl<'a> Run<'a> {
             Ok(Then::Complete(outcomes)) => self.complete(context, outcomes),
             Ok(Then::Wait) if self.hears_in_passing => {}
             Ok(Then::Wait) if self.new_waits.contains(&context) && self.waits(context) => {
-                self.log(Event::Suspended, context, node, Value::Null);
+                // What it has given so far, in case that nothing is told of its end.
+                let given = self.instance.contexts.get(&context);
+                let data = given.map_or(Value::Null, |given| self.outputs_data(given));
+                self.log(Event::Suspended, context, node, data);
             }
             Ok(Then::Wait) => {}
             Err(fault) => self.fault(context, node, fault),

@@ -66,6 +66,13 @@ fn is_number(rest: &str) -> bool {
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
+/// The end of the exponent that begins at a place, as in `1.5e3`.
+fn exponent(rest: &str, at: usize, digits: &impl Fn(usize) -> usize) -> Option<usize> {
+    let tail = rest.get(at..)?.strip_prefix(['e', 'E'])?;
+    let from = at + 1 + usize::from(tail.starts_with(['+', '-']));
+    Some(digits(from)).filter(|end| *end > from)
+}
+
 fn number(rest: &str) -> Option<(Token<'_>, usize)> {
     let sign = usize::from(rest.starts_with('-'));
     let digits = |from: usize| {
@@ -85,6 +92,7 @@ fn number(rest: &str) -> Option<(Token<'_>, usize)> {
     } else {
         whole
     };
+    let end = exponent(rest, end, &digits).unwrap_or(end);
     let text = rest.get(..end)?;
     let value = match text.parse::<i64>() {
         Ok(integer) => Value::from(integer),

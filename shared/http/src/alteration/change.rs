@@ -49,6 +49,41 @@ impl Alteration {
     }
 }
 
+/// An alteration's name, and the activity that it is for.
+fn aim(alteration: &Value) -> Option<(&'static str, Option<String>)> {
+    let read = crate::body::shape::<Alteration>(alteration.clone()).ok()?;
+    let name = match read.r#type.to_lowercase().as_str() {
+        "cancelactivity" => "CancelActivity",
+        "scheduleactivity" => "ScheduleActivity",
+        _ => return None,
+    };
+    Some((name, read.activity_instance_id.or(read.activity_id)))
+}
+
+/// The first alteration that names no activity where it has to, and Elsa's words for it.
+pub(super) fn aimless(alterations: &[Value]) -> Option<(&'static str, String)> {
+    let mut aims = alterations.iter().filter_map(aim);
+    let (name, _) = aims.find(|(_, activity)| activity.is_none())?;
+    let told = "Either ActivityInstanceId or ActivityId must be specified";
+    Some((name, told.to_owned()))
+}
+
+/// Elsa's words where the one alteration cannot be made, because there is no such activity.
+pub(super) fn not_possible(alterations: &[Value]) -> Option<(&'static str, String)> {
+    let [only] = alterations else {
+        return None;
+    };
+    let (name, activity) = aim(only)?;
+    let activity = activity.unwrap_or_default();
+    let told = match name {
+        "CancelActivity" => {
+            format!("Activity execution contexts for activity with ID {activity} not found")
+        }
+        _ => format!("Activity with ID {activity} not found"),
+    };
+    Some((name, told))
+}
+
 /// The id of an execution within its instance, of which lists show it as a part.
 fn own_id(id: String) -> String {
     let place = id.len().checked_sub(EXECUTION_ID_BYTES);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_runtime::query::InstanceFilter;
+use dormouse_runtime::query::{ActivityExecution, InstanceFilter};
 use dormouse_runtime::{DefinitionHandle, Selection};
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,7 +30,45 @@ pub(super) struct Filter {
     activity_filters: Option<Vec<Value>>,
 }
 
+/// Which activities an instance must have run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ActivityFilter {
+    id: Option<String>,
+    activity_id: Option<String>,
+    node_id: Option<String>,
+    name: Option<String>,
+    r#type: Option<String>,
+    status: Option<String>,
+}
+
+impl ActivityFilter {
+    /// Whether an execution is one that is meant.
+    pub(super) fn takes(&self, execution: &ActivityExecution) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted
+                .as_ref()
+                .is_none_or(|w| w.eq_ignore_ascii_case(found))
+        };
+        is(&self.id, &execution.id)
+            && is(&self.activity_id, &execution.activity_id)
+            && is(&self.node_id, &execution.activity_node_id)
+            && is(
+                &self.name,
+                execution.activity_name.as_deref().unwrap_or_default(),
+            )
+            && is(&self.r#type, &execution.activity_type)
+            && is(&self.status, &format!("{:?}", execution.status))
+    }
+}
+
 impl Filter {
+    /// Takes the filters by activity out of it.
+    pub(super) fn take_activities(&mut self) -> Result<Vec<ActivityFilter>, Refusal> {
+        let all = self.activity_filters.take().unwrap_or_default();
+        all.into_iter().map(crate::body::shape).collect()
+    }
+
     fn is_empty(&self) -> bool {
         let none = |list: &Option<Vec<String>>| list.as_ref().is_none_or(Vec::is_empty);
         none(&self.workflow_instance_ids)

@@ -16,7 +16,7 @@ use crate::body::{ElsaJson, ElsaJsonOrNone};
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
-use change::changes;
+use change::{aimless, changes, not_possible};
 use filter::Filter;
 
 /// The routes, relative to the API's prefix.
@@ -50,17 +50,43 @@ async fn run(
         name.and_then(Value::as_str).unwrap_or_default().to_owned()
     });
     let names: Vec<String> = names.collect();
-    let changes = changes(request.alterations)?;
     let ids = bounded(&app, request.workflow_instance_ids)?;
     let mut results = Vec::new();
+    if let Some((name, told)) = aimless(&request.alterations) {
+        let failed = ids.iter().map(|id| failure(&app, id, name, &told));
+        return Ok(Answer(json!({ "results": failed.collect::<Vec<_>>() })));
+    }
+    let not_possible = not_possible(&request.alterations);
+    let changes = changes(request.alterations)?;
     for id in ids {
         let outcome = app
             .runtime()
             .instances()
             .alter(app.tenant(), &id, changes.clone());
-        results.push(result(&app, &id, &names, outcome.await)?);
+        results.push(match (outcome.await, &not_possible) {
+            (Ok(AlterOutcome::NotPossible(_)), Some((name, told))) => {
+                failure(&app, &id, name, told)
+            }
+            (outcome, _) => result(&app, &id, &names, outcome)?,
+        });
     }
     Ok(Answer(json!({ "results": results })))
+}
+
+/// What came of an alteration that failed, as Elsa says it.
+fn failure(app: &App, id: &str, name: &str, told: &str) -> Value {
+    let entry = json!({
+        "message": told,
+        "eventName": format!("Alteration {name} failed"),
+        "logLevel": "Error",
+        "timestamp": app.runtime().ports().clock.now().to_string(),
+    });
+    json!({
+        "workflowInstanceId": id,
+        "isSuccessful": false,
+        "log": { "logEntries": [entry] },
+        "workflowHasScheduledWork": false,
+    })
 }
 
 /// The alteration that gives an instance work.
@@ -115,11 +141,16 @@ fn bounded(app: &App, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
 /// How many instances a dry run names.
 const FOUND_MAX: usize = 10_000;
 
+/// Of how many of them the journals are read, where the filter is for activities.
+const EXAMINED_MAX: usize = 500;
+
 /// `POST /alterations/dry-run`: the instances that a filter takes. Beyond [`FOUND_MAX`] it says that there are more.
 async fn dry_run(
     Scoped(app): Scoped,
     ElsaJson(filter): ElsaJson<Filter>,
 ) -> Result<Answer<Value>, Refusal> {
+    let mut filter = filter;
+    let activities = filter.take_activities()?;
     let selection = filter.selection(&app).await?;
     let mut found = Vec::new();
     let mut cursor = None;
@@ -140,8 +171,26 @@ async fn dry_run(
             break false;
         }
     };
+    if activities.is_empty() {
+        return Ok(Answer(
+            json!({ "workflowInstanceIds": found, "hasMore": has_more }),
+        ));
+    }
+    let has_more = has_more || found.len() > EXAMINED_MAX;
+    found.truncate(EXAMINED_MAX);
+    let mut with_activity = Vec::new();
+    for id in found {
+        let executions = app.runtime().query().activity_executions(app.tenant(), &id);
+        let executions = executions.await?.unwrap_or_default();
+        if activities
+            .iter()
+            .any(|filter| executions.iter().any(|e| filter.takes(e)))
+        {
+            with_activity.push(id);
+        }
+    }
     Ok(Answer(
-        json!({ "workflowInstanceIds": found, "hasMore": has_more }),
+        json!({ "workflowInstanceIds": with_activity, "hasMore": has_more }),
     ))
 }
 
@@ -181,7 +230,11 @@ async fn retried(app: &App, request: Retry) -> Result<Answer<Value>, Refusal> {
             .runtime()
             .instances()
             .retry(app.tenant(), &id, activities.clone());
-        results.push(result(app, &id, &names, outcome.await)?);
+        let outcome = outcome.await;
+        // As in Elsa, nothing is told of an instance that there is not.
+        if !matches!(outcome, Ok(AlterOutcome::NotFound)) {
+            results.push(result(app, &id, &names, outcome)?);
+        }
     }
     Ok(Answer(json!({ "results": results })))
 }

@@ -75,7 +75,9 @@ pub(super) async fn one(
         return Err(Operating::NoSuchPlan { id }.into());
     };
     let last = found.jobs.last().filter(|_| found.jobs.len() == limit);
-    let jobs: Vec<Value> = found.jobs.iter().map(|job| job_model(&id, job)).collect();
+    let alterations = &found.request.asked["alterations"];
+    let jobs = found.jobs.iter();
+    let jobs: Vec<Value> = jobs.map(|job| job_model(&id, job, alterations)).collect();
     Ok(Answer(json!({
         "plan": plan_model(&id, &found),
         "jobs": jobs,
@@ -96,10 +98,16 @@ fn plan_model(id: &str, detail: &PlanDetail) -> Value {
         PlanStatus::Completed => "Completed",
         PlanStatus::Failed => "Failed",
     };
+    let mut filter = asked["filter"].clone();
+    if let Value::Object(filter) = &mut filter {
+        for name in ["emptyFilterSelectsAll", "isSystem"] {
+            filter.entry(name).or_insert(false.into());
+        }
+    }
     json!({
         "id": id,
         "alterations": asked["alterations"],
-        "workflowInstanceFilter": asked["filter"],
+        "workflowInstanceFilter": filter,
         "status": status,
         "jobCount": plan.jobs,
         "createdAt": time(Some(plan.created_ms)),
@@ -108,26 +116,36 @@ fn plan_model(id: &str, detail: &PlanDetail) -> Value {
     })
 }
 
-fn job_model(plan_id: &str, job: &AlterationJob) -> Value {
+fn job_model(plan_id: &str, job: &AlterationJob, alterations: &Value) -> Value {
     let (status, level) = match job.status {
         JobStatus::Pending => ("Pending", "Information"),
         JobStatus::Completed => ("Completed", "Information"),
         JobStatus::Failed => ("Failed", "Error"),
     };
-    let log: Vec<Value> = job
-        .told
-        .iter()
-        .map(|told| {
-            json!({
-                "message": told,
-                "logLevel": level,
-                "timestamp": time(job.completed_ms),
-                "eventName": status,
-            })
+    let entry = |message: &str, event: &str| {
+        json!({
+            "message": message,
+            "logLevel": level,
+            "timestamp": time(job.completed_ms),
+            "eventName": event,
         })
-        .collect();
+    };
+    let log: Vec<Value> = match job.status {
+        JobStatus::Completed => {
+            let names = alterations.as_array().into_iter().flatten();
+            let names = names.filter_map(|one| one.get("type").and_then(Value::as_str));
+            let told = names.map(|name| {
+                let message = format!("{name} succeeded");
+                entry(&message, &format!("Alteration {message}"))
+            });
+            told.collect()
+        }
+        JobStatus::Pending | JobStatus::Failed => {
+            job.told.iter().map(|told| entry(told, status)).collect()
+        }
+    };
     json!({
-        "id": format!("{plan_id}.{}", job.instance_id),
+        "id": format!("{plan_id}{}", job.instance_id),
         "planId": plan_id,
         "workflowInstanceId": job.instance_id,
         "status": status,

@@ -125,7 +125,7 @@ async fn publish(
         "skipped": skipped,
         "updatedConsumers": consumers,
         "failed": failed,
-        "warnings": [],
+        "warnings": {},
     })))
 }
 

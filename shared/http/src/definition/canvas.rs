@@ -85,6 +85,13 @@ pub(super) fn spell(value: &mut Value) {
                 if is_container {
                     map.entry("variables").or_insert_with(|| json!([]));
                 }
+                // Elsa's value of a variable is anything, whatever it was saved as.
+                if map.get("type").is_some_and(|t| t == "Elsa.SetVariable")
+                    && let Some(Value::Object(value)) = map.get_mut("value")
+                    && value.contains_key("typeName")
+                {
+                    value.insert("typeName".into(), "Object".into());
+                }
                 map.entry("metadata").or_insert_with(|| json!({}));
                 let custom = map.entry("customProperties").or_insert_with(|| json!({}));
                 if let Value::Object(custom) = custom {
@@ -111,6 +118,29 @@ pub(super) fn spell(value: &mut Value) {
             }
         }
         Value::Array(items) => items.iter_mut().for_each(spell),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Names the place of each activity below a parent, which is a workflow at first.
+pub(super) fn name_places(value: &mut Value, parent: &str) {
+    match value {
+        Value::Object(map) => {
+            let id = map.get("id").and_then(Value::as_str);
+            let id = id.filter(|_| map.get("type").is_some_and(Value::is_string));
+            let own = id.map(|id| format!("{parent}:{id}"));
+            if let Some(own) = &own {
+                map.insert("nodeId".into(), own.as_str().into());
+            }
+            let own = own.as_deref().unwrap_or(parent);
+            for (name, value) in map.iter_mut() {
+                // What is in there is people's.
+                if !matches!(name.as_str(), "customProperties" | "metadata" | "value") {
+                    name_places(value, own);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| name_places(item, parent)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

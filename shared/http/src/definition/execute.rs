@@ -124,7 +124,8 @@ pub(super) async fn dispatch(
     ElsaJson(request): ElsaJson<ExecuteRequest>,
 ) -> Result<Answer<Value>, Refusal> {
     request.refuse_channel()?;
-    let request = request.start(id.clone(), &headers);
+    let mut request = request.start(id.clone(), &headers);
+    request.ignores_activation = true;
     match app
         .runtime()
         .instances()
@@ -138,9 +139,14 @@ pub(super) async fn dispatch(
     }
 }
 
+fn once() -> usize {
+    1
+}
+
 /// How often to run. Beside the rest of an [`ExecuteRequest`].
 #[derive(Debug, Deserialize)]
 pub(super) struct BulkRequest {
+    #[serde(default = "once")]
     count: usize,
     #[serde(flatten)]
     each: ExecuteRequest,
@@ -162,6 +168,7 @@ pub(super) async fn bulk_dispatch(
         // Each is a start of its own, also when the whole is asked for again under its key.
         one.idempotency_key = one.idempotency_key.map(|key| format!("{key}/{place}"));
         one.instance_id = None;
+        one.ignores_activation = true;
         match app
             .runtime()
             .instances()

@@ -117,8 +117,47 @@ fn expect_texts(definition: &Definition) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Rejects a definition with a strategy that there is not, as Elsa does.
+pub(super) fn expect_strategies(definition: &Definition) -> Result<(), Refusal> {
+    const KNOWN: [(&str, &[&str]); 2] = [
+        (
+            "activationStrategyType",
+            &[
+                "AllowAlways",
+                "Singleton",
+                "Correlation",
+                "CorrelatedSingleton",
+            ],
+        ),
+        ("incidentStrategyType", &["Fault", "ContinueWithIncidents"]),
+    ];
+    let options = definition.raw().get("options");
+    for (name, known) in KNOWN {
+        let given = options.and_then(|options| options.get(name));
+        let Some(given) = given
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+        else {
+            continue;
+        };
+        let class = given.split(',').next().unwrap_or_default();
+        let class = class.rsplit('.').next().unwrap_or_default().trim();
+        let class = class.trim_end_matches("Strategy");
+        // Elsa knows activation strategies by their whole names only.
+        let is_short = name == "activationStrategyType" && !given.contains('.');
+        if is_short || !known.iter().any(|known| known.eq_ignore_ascii_case(class)) {
+            let told = format!(
+                "Unknown serialization type alias '{given}'. Only registered aliases and supported compound aliases can be deserialized."
+            );
+            return Err(Refusal::bad_parameter(name, &told));
+        }
+    }
+    Ok(())
+}
+
 async fn take(app: &App, definition: Definition) -> Imported {
     expect_texts(&definition)?;
+    expect_strategies(&definition)?;
     let id = definition.definition_id.clone();
     let status = if id.is_some() {
         StatusCode::OK

@@ -249,6 +249,7 @@ pub(super) fn file(view: &DefinitionView) -> Value {
     spell(&mut out);
     if let Some(root) = out.get_mut("root") {
         canvas::spell(root);
+        canvas::name_places(root, "Workflow1");
     }
     out.into()
 }

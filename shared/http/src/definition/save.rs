@@ -6,7 +6,7 @@ use dormouse_runtime::{Edit, SaveOutcome};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{canvas, model, publish};
+use super::{canvas, import, model, publish};
 use crate::access::PUBLISH_TOO;
 use crate::body::ElsaJson;
 use crate::refusal::{Operating, Refusal};
@@ -38,6 +38,7 @@ pub(super) async fn save(
     model::give_root(&mut model);
     canvas::restore(&mut model)?;
     let definition = Definition::from_value(model)?;
+    import::expect_strategies(&definition)?;
     let problems = app
         .runtime()
         .definitions()

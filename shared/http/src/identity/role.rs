@@ -88,6 +88,10 @@ pub(super) async fn impact(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Answer<Value>, Refusal> {
+    let roles = app.runtime().accounts().roles(app.tenant()).await?;
+    if !roles.iter().any(|role| role.id == id) {
+        return Err(Refusal::NoSuchRole { id });
+    }
     let holders = app.identity().holders(app.tenant(), &id).await?;
     Ok(Answer(json!({
         "roleId": id,
@@ -107,7 +111,7 @@ fn answer(outcome: RoleOutcome, id: &str) -> Result<Answer<Value>, Refusal> {
         RoleOutcome::Taken => Err(Refusal::NameTaken),
         RoleOutcome::NotYours => Err(Refusal::MoreThanYours),
         RoleOutcome::InUse => Err(Refusal::RoleInUse { id: id.to_owned() }),
-        RoleOutcome::NotFound => Err(Refusal::NoSuchIdentity { id: id.to_owned() }),
+        RoleOutcome::NotFound => Err(Refusal::NoSuchRole { id: id.to_owned() }),
     }
 }
 

@@ -3,8 +3,9 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use dormouse_engine::activity::event::EVENT;
 use dormouse_engine::graph::Graph;
-use dormouse_engine::http::{File, archive};
+use dormouse_engine::http::{File, archive, content_disposition};
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::Instance;
 use dormouse_runtime::query::JOURNAL_LINES_MAX;
@@ -12,6 +13,7 @@ use dormouse_runtime::{Exported, InstanceFile};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::reference::numbered;
 use super::{import, journal, model};
 use crate::activity_execution;
 use crate::app::App;
@@ -62,11 +64,7 @@ pub(super) async fn by_body(
 async fn one(app: &App, id: &str, request: &ExportRequest) -> Result<Response, Refusal> {
     let found = exported(app, id, request).await?;
     let file = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.to_owned() })?;
-    Ok(attachment(
-        "application/json",
-        "workflow-instance.json",
-        file,
-    ))
+    Ok(attachment(&format!("workflow-instance-{id}.json"), file))
 }
 
 /// `POST /bulk-actions/export/workflow-instances`: an archive with a file for each that there is.
@@ -77,6 +75,10 @@ pub(super) async fn many(
     if request.ids.len() > EXPORTED_MAX {
         let told = format!("{} of them; the limit is {EXPORTED_MAX}", request.ids.len());
         return Err(Refusal::bad_parameter("ids", &told));
+    }
+    // As in Elsa, one instance is no archive.
+    if let [id] = request.ids.as_slice() {
+        return one(&app, id, &request).await;
     }
     let mut files = Vec::new();
     let (limit, mut total) = (app.config().body_bytes_max, 0);
@@ -97,19 +99,37 @@ pub(super) async fn many(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let zip = archive(&files).ok_or(Refusal::BodyTooLarge { limit: usize::MAX })?;
-    Ok(attachment("application/zip", "workflow-instances.zip", zip))
+    Ok(attachment("workflow-instances.zip", zip))
 }
 
-fn attachment(kind: &'static str, name: &str, bytes: Vec<u8>) -> Response {
-    let disposition = format!("attachment; filename=\"{name}\"");
+fn attachment(name: &str, bytes: Vec<u8>) -> Response {
     let headers = [
-        (header::CONTENT_TYPE, kind.to_owned()),
-        (header::CONTENT_DISPOSITION, disposition),
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_DISPOSITION, content_disposition(name)),
     ];
     (headers, bytes).into_response()
 }
 
-/// An instance as Elsa writes it into a file: names in Pascal case. `None`: there is none.
+/// A bookmark as Elsa keeps it beside instances.
+fn stored_bookmark(instance: &str, bookmark: &Value) -> Value {
+    let mut payload = bookmark["payload"].clone();
+    if bookmark["name"] == EVENT && payload.is_object() {
+        payload["_type"] = "EventStimulus".into();
+    }
+    json!({
+        "id": bookmark["id"],
+        "activityTypeName": bookmark["name"],
+        "hash": bookmark["hash"],
+        "workflowInstanceId": instance,
+        "activityInstanceId": bookmark["activityInstanceId"],
+        "correlationId": null,
+        "payload": payload,
+        "metadata": null,
+        "createdAt": bookmark["createdAt"],
+    })
+}
+
+/// An instance as Elsa writes it into a file. `None`: there is none.
 async fn exported(
     app: &App,
     id: &str,
@@ -129,12 +149,22 @@ async fn exported(
     };
     redact(&mut whole, &found.graph);
     let mut file = Map::new();
-    let state = model::state(&found.instance, &found.graph);
-    if request.include_bookmarks {
-        let bookmarks = state.get("bookmarks").cloned();
-        file.insert("Bookmarks".into(), bookmarks.unwrap_or_default());
+    let mut state = model::state(&found.instance, &found.graph);
+    let executions = runtime.query().activity_executions(app.tenant(), id);
+    model::enrich(&mut state, &executions.await?.unwrap_or_default());
+    for part in [
+        "Bookmarks",
+        "ActivityExecutionRecords",
+        "WorkflowExecutionLogRecords",
+    ] {
+        file.insert(part.into(), Value::Null);
     }
-    file.insert("WorkflowState".into(), state);
+    if request.include_bookmarks {
+        let bookmarks = state["bookmarks"].as_array().into_iter().flatten();
+        let bookmarks: Vec<Value> = bookmarks.map(|b| stored_bookmark(id, b)).collect();
+        file.insert("Bookmarks".into(), bookmarks.into());
+    }
+    file.insert("WorkflowState".into(), numbered(state));
     if request.include_activity_execution_log {
         let records = activity_execution::records(app, id).await?;
         file.insert("ActivityExecutionRecords".into(), records.into());
@@ -152,14 +182,16 @@ async fn exported(
         let lines = journal.lines;
         let records: Vec<Value> = lines
             .iter()
-            .map(|l| journal::record(&instance, l))
+            .map(|line| {
+                let mut record = journal::record(&instance, line);
+                record["workflowDefinitionId"] = found.instance.definition_id.as_str().into();
+                record["workflowDefinitionVersionId"] = found.instance.version_id.as_str().into();
+                record["workflowVersion"] = found.instance.version.into();
+                record
+            })
             .collect();
         file.insert("WorkflowExecutionLogRecords".into(), json!(records));
     }
-    let file = file
-        .into_iter()
-        .map(|(name, value)| (name, pascal(value)))
-        .collect();
     // A `Value` always has a text.
     let bytes = serde_json::to_vec_pretty(&import::with_part(file, &whole)).unwrap_or_default();
     if bytes.len() > limit {
@@ -177,55 +209,5 @@ fn redact(whole: &mut InstanceFile, graph: &Graph) {
     after.redact();
     if after != before {
         whole.state = after.encode(graph).into();
-    }
-}
-
-/// Elsa's own names in Pascal case. What people named (inputs, outputs, variables, values) stays as it is.
-fn pascal(value: Value) -> Value {
-    const PEOPLES: [&str; 9] = [
-        "input",
-        "output",
-        "outputs",
-        "properties",
-        "payload",
-        "activityState",
-        "value",
-        "exception",
-        "metadata",
-    ];
-    match value {
-        Value::Object(map) => {
-            let pairs = map.into_iter().map(|(name, value)| {
-                let value = match PEOPLES.contains(&name.as_str()) {
-                    true => value,
-                    false => pascal(value),
-                };
-                (capital(&name), value)
-            });
-            Value::Object(pairs.collect())
-        }
-        Value::Array(items) => items.into_iter().map(pascal).collect(),
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
-    }
-}
-
-fn capital(name: &str) -> String {
-    let mut chars = name.chars();
-    let first = chars.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_people_stay_as_they_are() {
-        let file = pascal(
-            json!({ "workflowState": { "input": { "orderId": 1 }, "bookmarks": [{ "id": "b" }] } }),
-        );
-        let expected =
-            json!({ "WorkflowState": { "Input": { "orderId": 1 }, "Bookmarks": [{ "Id": "b" }] } });
-        assert_eq!(file, expected);
     }
 }

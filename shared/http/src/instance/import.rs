@@ -51,12 +51,15 @@ struct Part {
     digests: BTreeMap<String, String>,
 }
 
-/// What a file says of the instance, as people read it.
+/// What a file says of the instance, as people read it. Earlier builds wrote it in Pascal case.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "camelCase")]
 struct State {
+    #[serde(alias = "Id")]
     id: String,
+    #[serde(alias = "DefinitionId")]
     definition_id: String,
+    #[serde(alias = "DefinitionVersion")]
     definition_version: u32,
 }
 

@@ -9,6 +9,7 @@ mod journal;
 pub(crate) mod list;
 pub(crate) mod model;
 mod read;
+mod reference;
 mod resume;
 pub(crate) mod start;
 mod variables;

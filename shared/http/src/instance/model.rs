@@ -1,12 +1,16 @@
 //! An instance and its state as Elsa's API spells them.
 
-use dormouse_engine::graph::Graph;
+use dormouse_engine::activity::event::EVENT;
+use dormouse_engine::definition::declaration::Storage;
+use dormouse_engine::graph::{Graph, ROOT};
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Status, Wait};
 use dormouse_engine::sensitive::redact;
 use dormouse_engine::time::Timestamp;
-use dormouse_runtime::query::Summary;
+use dormouse_runtime::query::{ActivityExecution, Summary};
 use serde_json::{Map, Value, json};
+
+use crate::activity_execution::depth;
 
 /// What lists show.
 pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
@@ -37,7 +41,6 @@ pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
 /// The state: Elsa's `workflowState`, without the credentials in it.
 #[must_use]
 pub fn state(instance: &Instance, graph: &Graph) -> Value {
-    let contexts = instance.contexts.iter();
     let bookmarks = instance.bookmarks.iter();
     let parent = instance.parent.as_ref().map(|p| p.instance.as_str());
     let mut state = json!({
@@ -54,9 +57,8 @@ pub fn state(instance: &Instance, graph: &Graph) -> Value {
         "isSystem": false,
         "bookmarks": bookmarks.map(|b| bookmark(b, instance, graph)).collect::<Vec<_>>(),
         "incidents": instance.incidents.iter().map(incident).collect::<Vec<_>>(),
-        "completionCallbacks": [],
-        "activityExecutionContexts":
-            contexts.map(|(id, c)| context(*id, c, instance, graph)).collect::<Vec<_>>(),
+        "completionCallbacks": callbacks(instance, graph),
+        "activityExecutionContexts": contexts(instance, graph),
         "scheduledActivities": instance.queue.iter().map(|work| json!({
             "activityNodeId": graph.node(work.node).node_id,
             "ownerContextId": work.owner.map(|o| instance.context_text(o)),
@@ -101,6 +103,8 @@ pub(crate) fn bookmark(bookmark: &Bookmark, instance: &Instance, graph: &Graph) 
         "activityInstanceId": instance.context_text(bookmark.context),
         "createdAt": bookmark.created_at.to_string(),
         "autoBurn": bookmark.auto_burn,
+        "autoComplete": true,
+        "callbackMethodName": Some("CompleteInternalAsync").filter(|_| bookmark.name == EVENT),
         "waitsFor": kind,
         "due": bookmark.due().map(|t| t.to_string()),
     })
@@ -132,6 +136,94 @@ fn incident(incident: &Incident) -> Value {
     })
 }
 
+/// What is called when a child ends: Elsa's names.
+fn callbacks(instance: &Instance, graph: &Graph) -> Vec<Value> {
+    let contexts = instance.contexts.values();
+    let callbacks = contexts.filter_map(|context| {
+        let owner = context.owner?;
+        let is_root = instance.contexts.get(&owner)?.owner.is_none();
+        let method = if is_root {
+            "OnRootCompletedAsync"
+        } else {
+            "OnChildCompletedAsync"
+        };
+        Some(json!({
+            "ownerInstanceId": instance.context_text(owner),
+            "childNodeId": graph.node(context.node).node_id,
+            "methodName": method,
+        }))
+    });
+    callbacks.collect()
+}
+
+/// The open executions, the latest first; of an instance that has ended the workflow's own.
+fn contexts(instance: &Instance, graph: &Graph) -> Vec<Value> {
+    let open = instance.contexts.iter().rev();
+    let mut open: Vec<Value> = open
+        .map(|(id, c)| context(*id, c, instance, graph))
+        .collect();
+    let root = open
+        .iter_mut()
+        .find(|context| context["parentContextId"].is_null());
+    if let Some(root) = root {
+        root["properties"] = kept_variables(instance, graph);
+    }
+    if !open.is_empty() || instance.finished_at.is_none() {
+        return open;
+    }
+    vec![json!({
+        "id": instance.context_text(ContextId::default()),
+        "scheduledActivityNodeId": graph.node(ROOT).node_id,
+        "properties": kept_variables(instance, graph),
+        "metadata": {},
+        "activityState": {},
+        "dynamicVariables": [],
+        "status": "Completed",
+        "isExecuting": false,
+        "faultCount": 0,
+        "callStackDepth": 0,
+        "startedAt": instance.created_at.to_string(),
+        "completedAt": instance.finished_at.map(|t| t.to_string()),
+    })]
+}
+
+/// What a workflow keeps: its variables that are stored with it and have a value.
+fn kept_variables(instance: &Instance, graph: &Graph) -> Value {
+    let declared = (0..).zip(&graph.node(ROOT).variables);
+    let mut declared = declared
+        .filter(|(_, v)| v.storage == Storage::Instance)
+        .peekable();
+    if declared.peek().is_none() {
+        return json!({});
+    }
+    let values = declared.filter_map(|(place, variable)| {
+        let value = instance.variable(place).unwrap_or(&variable.default);
+        (!value.is_null()).then(|| (variable.name.clone(), value.clone()))
+    });
+    json!({ "Variables": Map::from_iter(values) })
+}
+
+/// Adds to a state what the journal tells of its executions.
+pub(super) fn enrich(state: &mut Value, executions: &[ActivityExecution]) {
+    let Some(Value::Array(contexts)) = state.get_mut("activityExecutionContexts") else {
+        return;
+    };
+    for context in contexts {
+        let found = executions.iter().find(|e| context["id"] == e.id.as_str());
+        let Some(execution) = found else {
+            continue;
+        };
+        context["callStackDepth"] = depth(execution, executions).into();
+        if execution.activity_state.is_object() {
+            context["activityState"] = execution.activity_state.clone();
+        }
+        if !execution.flow_scope.is_null() {
+            context["properties"] = json!({ "FlowScope": execution.flow_scope });
+        }
+    }
+    redact(state);
+}
+
 fn context(id: ContextId, context: &Context, instance: &Instance, graph: &Graph) -> Value {
     let owner = context.owner.and_then(|o| instance.contexts.get(&o));
     let locals = context.locals.iter();
@@ -147,6 +239,7 @@ fn context(id: ContextId, context: &Context, instance: &Instance, graph: &Graph)
         "status": if context.is_faulted { "Faulted" } else { "Running" },
         "isExecuting": false,
         "faultCount": context.faults,
+        "callStackDepth": 0,
         "startedAt": context.started_at.to_string(),
     })
 }

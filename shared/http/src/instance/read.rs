@@ -17,7 +17,9 @@ pub(super) async fn instance(
     let found = app.runtime().query().instance(app.tenant(), &id).await?;
     let detail = found.ok_or_else(|| Refusal::NoSuchInstance { id: id.clone() })?;
     let mut out = model::summary(&id, &detail.head.summary);
-    let state = model::state(&detail.instance, &detail.graph);
+    let mut state = model::state(&detail.instance, &detail.graph);
+    let executions = app.runtime().query().activity_executions(app.tenant(), &id);
+    model::enrich(&mut state, &executions.await?.unwrap_or_default());
     out.insert("workflowState".into(), state);
     Ok(Json(out.into()))
 }

@@ -46,7 +46,7 @@ pub(super) async fn set(
         return answer(&app, id).await;
     }
     let changes = request.variables.into_iter();
-    let changes = changes.map(|v| Change::SetVariable {
+    let changes = changes.map(|v| Change::PutVariable {
         id: v.id,
         value: v.value,
     });

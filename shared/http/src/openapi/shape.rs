@@ -259,7 +259,7 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
     ),
     (
         "POST /bulk-actions/publish/workflow-definitions/by-definition-ids",
-        "published!:strings alreadyPublished!:strings notFound!:strings skipped!:strings updatedConsumers!:strings failed!:strings warnings!:strings",
+        "published!:strings alreadyPublished!:strings notFound!:strings skipped!:strings updatedConsumers!:strings failed!:strings warnings!:object",
     ),
     (
         "POST /bulk-actions/retract/workflow-definitions/by-definition-ids",

@@ -186,6 +186,8 @@ async fn run(app: &App, found: Listeners) -> Result<Ran, Refusal> {
         start.correlation_id = request.correlation_id.clone();
         start.input = request.input();
         start.has_http_request = true;
+        // As in Elsa, an activation strategy does not turn requests away.
+        start.ignores_activation = true;
         let limit = Rules::of(&Waiting::payload(&trigger.trigger.payload)).timeout_ms();
         let work = Box::pin(app.runtime().instances().start(app.tenant(), start));
         return match within(app, limit, work).await {

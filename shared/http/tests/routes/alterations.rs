@@ -43,7 +43,8 @@ async fn a_variable_that_is_set_from_outside_is_what_the_workflow_reads() {
     let answer = server.post(&path, &set).await.ok(200);
     assert_eq!(
         answer["items"][0],
-        json!({ "id": "n", "name": "N", "value": 41 })
+        // As in Elsa, the value is kept as it is given.
+        json!({ "id": "n", "name": "N", "value": "41" })
     );
     assert_eq!(answer, server.get(&path).await.ok(200));
     let resume = json!({ "bookmarkId": bookmark });
@@ -57,26 +58,19 @@ async fn a_variable_that_is_set_from_outside_is_what_the_workflow_reads() {
         .ok(200);
     let altered = journal["items"].as_array().unwrap().iter();
     let altered: Vec<_> = altered
-        .filter(|line| line["eventName"] == "Altered")
+        .filter(|line| line["eventName"].as_str().unwrap().contains("Altera"))
         .collect();
-    assert_eq!(altered.len(), 1);
-    assert_eq!(altered[0]["payload"], json!({ "variable": "N" }));
+    assert_eq!(altered, Vec::<&Value>::new());
 }
 
 #[tokio::test]
-async fn variables_are_set_all_together_or_not_at_all() {
+async fn what_is_no_variable_is_left_out_and_what_has_ended_is_not_changed() {
     let server = Server::new();
     server.publish(counting("w")).await;
     let (id, _) = start(&server, "w").await;
     let path = format!("/workflow-instances/{id}/variables");
-    for bad in ["none", "m"] {
-        let set = json!({ "variables": [{ "id": "n", "value": 2 }, { "id": bad, "value": 3 }] });
-        server
-            .post(&path, &set)
-            .await
-            .problem(400, "noSuchVariable");
-    }
-    let now = server.get(&path).await.ok(200);
+    let set = json!({ "variables": [{ "id": "none", "value": 3 }] });
+    let now = server.post(&path, &set).await.ok(200);
     assert_eq!(now["items"][0]["value"], 1);
     let set = json!({ "variables": [{ "id": "n", "value": 2 }] });
     server
@@ -200,7 +194,6 @@ async fn what_is_not_offered_is_said_and_changes_nothing() {
     for (last, code) in [
         (json!({ "type": "Nonsense" }), "alterationNotOffered"),
         (json!({ "type": "Migrate" }), "badParameter"),
-        (json!({ "type": "ScheduleActivity" }), "badParameter"),
         (
             json!({ "type": "Migrate", "targetVersion": "x" }),
             "wrongShape",
@@ -218,6 +211,11 @@ async fn what_is_not_offered_is_said_and_changes_nothing() {
             problem.problem(400, code);
         }
     }
+    // Elsa answers this one for each instance, and changes none.
+    let aimless = alterations(json!({ "type": "ScheduleActivity" }));
+    let body = json!({ "alterations": aimless, "workflowInstanceIds": [id] });
+    let told = server.post("/alterations/run", &body).await.ok(200);
+    assert_eq!(told["results"][0]["isSuccessful"], false);
     let two = json!([{ "type": "Migrate", "targetVersion": 2 }, { "type": "Migrate", "targetVersion": 3 }]);
     for (route, body) in [
         ("run", json!({ "workflowInstanceIds": [id] })),
@@ -282,15 +280,18 @@ async fn a_dry_run_names_the_instances_that_a_filter_takes() {
         [b]
     );
     assert!(dry(json!({ "statuses": ["Finished"] })).await.is_empty());
-    for unknown in [
-        json!({ "activityFilters": [{}] }),
-        json!({ "correlationIds": ["a", "b"] }),
-    ] {
-        server
-            .post("/alterations/dry-run", &unknown)
-            .await
-            .problem(400, "badParameter");
+    for (activity, found) in [("go", vec![a.clone()]), ("none", Vec::new())] {
+        let filters = json!([{ "activityId": activity, "status": "running" }]);
+        let filter = json!({ "definitionIds": ["a"], "activityFilters": filters });
+        assert_eq!(dry(filter).await, found, "{activity}");
     }
+    server
+        .post(
+            "/alterations/dry-run",
+            &json!({ "correlationIds": ["a", "b"] }),
+        )
+        .await
+        .problem(400, "badParameter");
 }
 
 #[tokio::test]
@@ -336,9 +337,10 @@ async fn the_last_line_about_an_activity_is_found() {
         (&last["activityId"], &last["eventName"]),
         (&"hello".into(), &"Completed".into())
     );
+    // As in Elsa, that it waits is no line of its own here.
     assert_eq!(
         server.get(&path("go")).await.ok(200)["eventName"],
-        "Suspended"
+        "Started"
     );
     server
         .get(&path("none"))

@@ -28,6 +28,8 @@ pub(crate) const ATTEMPTS_MAX: u32 = 8;
 pub(crate) struct Saving {
     /// An unknown one keeps the version id that it has.
     pub(crate) keeps_id: bool,
+    /// It becomes a version of its own, also where the latest one is a draft.
+    pub(crate) spares_draft: bool,
     pub(crate) edit: Edit,
 }
 
@@ -78,7 +80,11 @@ impl Definitions<'_> {
         self,
         tenant: &Tenant,
         mut definition: Definition,
-        Saving { keeps_id, edit }: Saving,
+        Saving {
+            keeps_id,
+            spares_draft,
+            edit,
+        }: Saving,
     ) -> Result<SaveOutcome, RuntimeError> {
         let given = definition.definition_id.clone();
         let id = given
@@ -104,6 +110,9 @@ impl Definitions<'_> {
                 && let Some(stale) = self.stale_edit(tenant, head, &definition, &edit).await?
             {
                 return Ok(SaveOutcome::Stale(stale));
+            }
+            if spares_draft && taken.is_none() {
+                taken = head.as_ref().map(|head| head.latest.version + 1);
             }
             let info = self.place(head.as_ref(), taken, given_version_id.clone());
             definition.identify(&id, &info.version_id, info.version);

@@ -39,9 +39,10 @@ impl Definitions<'_> {
             else {
                 return Ok(RetractOutcome::NotFound);
             };
-            if head.published.is_none() {
+            let Some(info) = &head.published else {
                 return Ok(RetractOutcome::NotPublished);
-            }
+            };
+            let version = info.version;
             let retracted = self
                 .store()
                 .definitions()
@@ -49,15 +50,14 @@ impl Definitions<'_> {
                 .await?;
             if let Saved::Done(head) = retracted {
                 self.changed(tenant, definition_id).await;
-                let latest = head.latest.version;
                 let stored = self
                     .store()
                     .definitions()
-                    .definition_version(tenant, definition_id, latest)
+                    .definition_version(tenant, definition_id, version)
                     .await?;
                 let stored = stored.ok_or_else(|| RuntimeError::VersionMissing {
                     definition_id: definition_id.to_owned(),
-                    version: latest,
+                    version,
                 })?;
                 return Ok(RetractOutcome::Retracted(Box::new(view_stored(
                     &stored, &head,

@@ -59,7 +59,7 @@ impl Definitions<'_> {
         self.save_draft(tenant, definition, saving).await
     }
 
-    /// Makes a new draft of an earlier version. `None`: there is no such version.
+    /// Makes a new version, which is a draft, of an earlier one. A draft that there is stays. `None`: there is no such version.
     ///
     /// # Errors
     ///
@@ -77,10 +77,14 @@ impl Definitions<'_> {
             .await?;
         match stored.filter(|stored| !stored.hidden) {
             None => Ok(None),
-            Some(stored) => self
-                .save_draft(tenant, read_definition(&stored)?, Saving::default())
-                .await
-                .map(Some),
+            Some(stored) => {
+                let saving = Saving {
+                    spares_draft: true,
+                    ..Saving::default()
+                };
+                let saved = self.save_draft(tenant, read_definition(&stored)?, saving);
+                saved.await.map(Some)
+            }
         }
     }
 }

@@ -111,6 +111,7 @@ impl Instances<'_> {
         let migrates_to = changes.iter().find_map(|change| match change {
             Change::Migrate { version } => Some(*version),
             Change::SetVariable { .. }
+            | Change::PutVariable { .. }
             | Change::CancelActivity { .. }
             | Change::CancelExecution { .. }
             | Change::RunActivity { .. }
@@ -133,6 +134,9 @@ fn runs_on(change: &Change) -> bool {
         | Change::CancelExecution { .. }
         | Change::RunActivity { .. }
         | Change::RunExecution { .. } => true,
-        Change::SetVariable { .. } | Change::Migrate { .. } | Change::Cancel => false,
+        Change::SetVariable { .. }
+        | Change::PutVariable { .. }
+        | Change::Migrate { .. }
+        | Change::Cancel => false,
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct First<'a> {
     predecessor: Predecessor,
     /// Whether we drew the id ourselves.
     is_drawn: bool,
+    /// Another instance that runs does not keep it from starting.
+    ignores_activation: bool,
 }
 
 impl<'a> First<'a> {
@@ -63,9 +65,7 @@ impl<'a> First<'a> {
         let (id, is_drawn) = instance_id(runtime, tenant, request);
         let mut claims = Vec::new();
         claims.extend(beginning.alone.clone());
-        if !request.ignores_activation {
-            claims.extend(claim(&runnable, start.correlation_id.as_deref()));
-        }
+        claims.extend(claim(&runnable, start.correlation_id.as_deref()));
         let burst = Burst::new(runtime, tenant, runnable, request.has_http_request, 0);
         let again = id.clone();
         let instance = burst.fresh(id, start.clone());
@@ -86,6 +86,7 @@ impl<'a> First<'a> {
             cause: beginning.cause.clone(),
             predecessor: Predecessor::default(),
             is_drawn,
+            ignores_activation: request.ignores_activation,
         })
     }
 
@@ -207,6 +208,12 @@ impl Kernel<'_> {
                     first.draw_again().await?;
                 }
                 Ok(Committed::Fenced(predecessor)) => first.predecessor = predecessor,
+                // It is counted where it can be, and runs beside the other one where not.
+                Ok(Committed::NotUnique { claim, .. })
+                    if first.ignores_activation && !matches!(claim, Claim::Trigger(..)) =>
+                {
+                    first.claims.retain(|c| matches!(c, Claim::Trigger(..)));
+                }
                 // Something lies under the id again, or nothing does any more: read it.
                 Ok(Committed::Lost(None)) => first.predecessor = Predecessor::default(),
                 Ok(refused) => return Ok(begun(&first, refused)),

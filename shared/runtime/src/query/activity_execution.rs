@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_engine::activity::start_at::START_AT;
+use dormouse_engine::definition::convert::{convert, text_of};
+use dormouse_engine::definition::data_type::DataType;
 use dormouse_engine::definition::name::property_name;
 use dormouse_engine::graph::{Expression, Graph, Node};
+use dormouse_engine::http::status_name;
 use dormouse_engine::id::ContextId;
 use dormouse_engine::instance::{Instance, context_text};
 use dormouse_engine::journal::{Event, Line};
@@ -74,6 +78,10 @@ pub struct ActivityExecution {
     pub aggregate_fault_count: u32,
     /// The execution that scheduled it.
     pub scheduled_by: Option<String>,
+    /// In a flowchart, the execution whose end led to it.
+    pub came_from: Option<String>,
+    /// Of a flowchart: what of it was visited.
+    pub flow_scope: Value,
 }
 
 /// What is shown of an output that is never shown.
@@ -85,6 +93,31 @@ fn listed(headers: &mut Map<String, Value>) {
         if value.is_string() {
             *value = Value::Array(vec![value.take()]);
         }
+    }
+}
+
+/// Values as Elsa records them, where they are kept otherwise.
+fn spell(type_name: &str, state: &mut Map<String, Value>) {
+    for headers in ["ResponseHeaders", "RequestHeaders"] {
+        if let Some(Value::Object(headers)) = state.get_mut(headers) {
+            listed(headers);
+        }
+    }
+    let (name, spelled): (_, fn(&Value) -> Option<Value>) = match type_name {
+        "Elsa.WriteHttpResponse" => ("StatusCode", |given| {
+            let text = text_of(given.clone());
+            status_name(&text).map(Value::from)
+        }),
+        // It is kept without an offset, because it may be meant in a zone.
+        START_AT => ("DateTime", |given| {
+            convert(given.clone(), &DataType::DateTimeOffset).ok()
+        }),
+        _ => return,
+    };
+    if let Some(value) = state.get_mut(name)
+        && let Some(spelled) = spelled(value)
+    {
+        *value = spelled;
     }
 }
 
@@ -177,11 +210,7 @@ impl ActivityExecution {
         for (name, value) in literals.chain(plain) {
             state.entry(name).or_insert(value);
         }
-        for headers in ["ResponseHeaders", "RequestHeaders"] {
-            if let Some(Value::Object(headers)) = state.get_mut(headers) {
-                listed(headers);
-            }
-        }
+        spell(&node.type_name, &mut state);
         self.activity_state = Value::Object(state);
         self.hide_opaque(node);
     }
@@ -224,6 +253,8 @@ impl ActivityExecution {
             status: ActivityStatus::Running,
             aggregate_fault_count: 0,
             scheduled_by: None,
+            came_from: None,
+            flow_scope: Value::Null,
         }
     }
 
@@ -251,7 +282,10 @@ impl ActivityExecution {
             Event::Started | Event::Resumed | Event::Retrying => {
                 self.status = ActivityStatus::Running
             }
-            Event::Suspended => self.has_bookmarks = true,
+            Event::Suspended => {
+                self.has_bookmarks = true;
+                self.outputs = data("outputs");
+            }
             Event::Completed => {
                 self.outputs = data("outputs");
                 let outcomes = data("outcomes");

@@ -163,6 +163,7 @@ impl Query<'_> {
             execution.add_literals(&found.graph);
             execution.add_outputs(&found.graph, &found.instance);
         }
+        ActivityExecution::follow(&mut executions, &found.graph);
         Ok(Some(executions))
     }
 

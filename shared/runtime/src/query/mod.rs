@@ -2,6 +2,7 @@
 
 mod activity_execution;
 mod definitions;
+mod flow_scope;
 mod instances;
 mod rehearse;
 mod stimuli;

@@ -33,7 +33,8 @@ impl VersionOptions {
         let latest = head.latest.version;
         match self {
             Self::Published => published,
-            Self::Latest | Self::LatestAndPublished | Self::AllVersions => Some(latest),
+            Self::Latest | Self::AllVersions => Some(latest),
+            Self::LatestAndPublished => Some(latest).filter(|latest| Some(*latest) == published),
             Self::LatestOrPublished => published.or(Some(latest)),
             Self::Draft => Some(latest).filter(|latest| Some(*latest) != published),
             Self::Number(number) => Some(number),

@@ -29,7 +29,8 @@ pub struct StartRequest {
     pub properties: Map<String, Value>,
     /// Who wants to know of its end.
     pub parent: Option<ParentLink>,
-    /// Whether the definition's activation strategy does not count, as for children.
+    /// Whether the definition's activation strategy does not keep it from starting, as for children, and in Elsa for
+    /// dispatches and requests to HTTP workflows. It counts for later starts.
     pub ignores_activation: bool,
     /// Whether an HTTP request waits for what the workflow answers.
     pub has_http_request: bool,

@@ -165,6 +165,13 @@ impl Flowchart {
 }
 
 impl Activity for Flowchart {
+    fn connections(&self) -> Vec<(NodeIndex, &str, NodeIndex)> {
+        let node = |place: usize| self.activities.get(place).copied();
+        let each = self.connections.iter();
+        each.filter_map(|c| Some((node(c.source)?, c.port.as_str(), node(c.target)?)))
+            .collect()
+    }
+
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let Some(start) = self.start(cx) else {
             return Ok(Then::DONE);

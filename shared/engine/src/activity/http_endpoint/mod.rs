@@ -10,10 +10,11 @@ pub mod template;
 use serde_json::{Value, json};
 
 pub use offer::{hashed, normal_path, route};
-use offer::{listening, options};
+use offer::{listening, options, pathless};
 
 use super::{Activity, ActivityKind, BuiltIn, Descriptor, Listening};
 use crate::definition::data_type::DataType;
+use crate::graph::Expression;
 use crate::http::{Arrived, File, HTTP_CONTEXT, Rules, content, text};
 use crate::instance::Bookmark;
 use crate::step::{Cx, Fault, Outcomes, Then};
@@ -137,7 +138,7 @@ impl HttpEndpoint {
         cx.set_output("result", request.summary());
         let rules = Rules::of(&Value::Object(options(cx, &self.exposed)?));
         let Some(rejection) = rules.check(request) else {
-            take(cx, request);
+            take(cx, request)?;
             return Ok(Then::DONE);
         };
         if rules.exposes(&rejection) {
@@ -160,8 +161,12 @@ impl HttpEndpoint {
 }
 
 /// Sets the outputs that hold the body.
-fn take(cx: &mut Cx<'_, '_>, request: &Arrived) {
+fn take(cx: &mut Cx<'_, '_>, request: &Arrived) -> Result<(), Fault> {
     if let Some(form) = request.form() {
+        if form.is_malformed {
+            let message = "the form of the request has no boundary, or is cut off";
+            return Err(Fault::new("InvalidDataException", message));
+        }
         let files: Vec<_> = form.files.iter().map(File::value).collect();
         let has_fields = !form.fields.is_empty() || !files.is_empty();
         let fields = if has_fields {
@@ -172,7 +177,7 @@ fn take(cx: &mut Cx<'_, '_>, request: &Arrived) {
         cx.set_output("parsedContent", fields);
         cx.set_output("file", files.first().cloned().unwrap_or(Value::Null));
         cx.set_output("files", Value::Array(files));
-        return;
+        return Ok(());
     }
     let wanted = wanted(cx);
     // It was checked before that it can be read.
@@ -181,6 +186,7 @@ fn take(cx: &mut Cx<'_, '_>, request: &Arrived) {
         "parsedContent",
         content.unwrap_or_else(|_| text(&request.body).into()),
     );
+    Ok(())
 }
 
 /// The type of what the body becomes.
@@ -217,6 +223,16 @@ impl Activity for HttpEndpoint {
     }
 
     fn listen(&self, cx: &mut Cx<'_, '_>) -> Result<Vec<Listening>, Fault> {
+        // Elsa knows no variables yet where it looks for triggers.
+        let mut inputs = cx.node().inputs.iter();
+        let path = inputs.find(|input| input.name == "path");
+        if path.is_some_and(|path| matches!(path.expression, Some(Expression::Variable(_)))) {
+            return Err(pathless());
+        }
+        // A path that no request can meet is an error of the run, as in Elsa: nothing listens there.
+        if cx.text("path")?.is_some_and(|path| path.contains("//")) {
+            return Ok(Vec::new());
+        }
         let listening = listening(cx, &self.exposed)?.into_iter();
         Ok(listening
             .map(|(hashed, payload)| Listening {
@@ -286,15 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_no_request_can_meet_is_an_error() {
-        for path in [json!(null), literal("a//b")] {
-            assert_eq!(
-                endpoint(json!({ "path": path }))
-                    .triggers()
-                    .unwrap_err()
-                    .len(),
-                1
-            );
+    fn where_no_request_can_come_nothing_listens() {
+        for path in [json!(null), crate::activity::scenario::variable("Body")] {
+            let refused = endpoint(json!({ "path": path })).triggers();
+            assert_eq!(refused.unwrap_err().len(), 1);
+        }
+        let twice = || endpoint(json!({ "path": literal("a//b") }));
+        assert_eq!(twice().triggers(), Ok(Vec::new()));
+        assert_eq!(twice().start().sub_status(), SubStatus::Faulted);
+    }
+
+    #[test]
+    fn a_form_that_is_cut_off_is_an_incident() {
+        let body = "--b\r\nContent-Disposition: form-data; name=\"t\"\r\n\r\nA\r\n--b";
+        for kind in ["multipart/form-data; boundary=b", "multipart/form-data"] {
+            let scenario = endpoint(json!({})).trigger("h", request(kind, body));
+            assert_eq!(scenario.sub_status(), SubStatus::Faulted, "{kind}");
         }
     }
 

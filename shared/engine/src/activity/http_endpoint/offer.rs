@@ -27,17 +27,20 @@ pub fn route(payload: &Value) -> Option<(String, String)> {
     Some((fields.text("Path")?, fields.text("Method")?))
 }
 
+/// The failure of an endpoint whose path is not known.
+pub(super) fn pathless() -> Fault {
+    Fault::new(
+        "InvalidInput",
+        "Trigger should have a payload: the HTTP endpoint has no path",
+    )
+}
+
 /// What each method listens with: what is hashed, and what is kept.
 pub(super) fn listening(
     cx: &mut Cx<'_, '_>,
     exposed: &[&str],
 ) -> Result<Vec<(Value, Value)>, Fault> {
-    let Some(path) = cx.text("path")? else {
-        return Err(Fault::new(
-            "InvalidInput",
-            "Trigger should have a payload: the HTTP endpoint has no path",
-        ));
-    };
+    let path = cx.text("path")?.ok_or_else(pathless)?;
     if path.contains("//") {
         let message =
             format!("the path `{path}` has two slashes in a row, so no request can meet it");

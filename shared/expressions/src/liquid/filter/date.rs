@@ -70,7 +70,20 @@ fn date(input: &Input<'_>) -> Made {
 /// Formats a date by a format of .NET.
 fn format_date(input: &Input<'_>) -> Made {
     match moment(input.value, input.work.now_ms) {
-        Some(moment) => input.made(dotnet::format_date(&moment, &input.text_argument(0))),
+        Some(moment) => {
+            let format = input.text_argument(0);
+            let is_german = input.text_argument(1).starts_with("de");
+            let format = match format.as_ref() {
+                "d" if is_german => "dd.MM.yyyy".into(),
+                _ => format,
+            };
+            let mut text = dotnet::format_date(&moment, &format);
+            // It always has an offset to .NET.
+            if matches!(format.as_ref(), "o" | "O") && text.ends_with('Z') {
+                text.replace_range(text.len() - 1.., "+00:00");
+            }
+            input.made(text)
+        }
         None => Ok(input.value.clone()),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Filter, Input};
+use super::{Filter, Input, failure};
 use crate::EvaluationError;
 use crate::liquid::value::{
     Amount, compare, equal, is_empty, is_truthy, member, size, to_text, weight,
@@ -212,9 +212,10 @@ fn keys(input: &Input<'_>) -> Made {
     input.work.allocate(weight(input.value))?;
     match input.value {
         Value::Object(entries) => Ok(entries.keys().cloned().map(Value::String).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Ok(Value::Null)
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            Err(failure("the filter `keys` is for dictionaries"))
         }
+        Value::Null | Value::Array(_) => Ok(Value::Null),
     }
 }
 

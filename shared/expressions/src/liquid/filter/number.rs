@@ -115,11 +115,28 @@ fn whole(number: f64) -> Value {
     }
 }
 
+/// Formats a number as .NET does a decimal, which has no hexadecimal form and no form of whole numbers.
 fn format_number(input: &Input<'_>) -> Made {
-    input.made(dotnet::format_number(
-        input.amount().as_f64(),
-        &input.text_argument(0),
-    ))
+    let format = input.text_argument(0);
+    let digits = format.trim_start_matches(['X', 'x', 'D', 'd']);
+    if digits.len() + 1 == format.len() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(failure("Format specifier was invalid."));
+    }
+    let number = input.amount().as_f64();
+    if !input.text_argument(1).starts_with("de") {
+        return input.made(dotnet::format_number(number, &format));
+    }
+    let format = match format.as_ref() {
+        "N" | "n" => "N3".into(),
+        _ => format,
+    };
+    let text = dotnet::format_number(number, &format);
+    let swapped = text.chars().map(|c| match c {
+        ',' => '.',
+        '.' => ',',
+        other => other,
+    });
+    input.made(swapped.collect::<String>())
 }
 
 #[cfg(test)]
