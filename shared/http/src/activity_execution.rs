@@ -255,11 +255,10 @@ fn summary(instance: &str, execution: &ActivityExecution) -> Value {
 
 /// What an execution keeps besides: of a flowchart its visits.
 fn properties(execution: &ActivityExecution) -> Value {
-    let mut properties = json!({ "_type": "ObjectMap" });
-    if !execution.flow_scope.is_null() {
-        properties["FlowScope"] = execution.flow_scope.clone();
+    if execution.flow_scope.is_null() {
+        return json!({ "_type": "ObjectMap" });
     }
-    properties
+    json!({ "_type": "ObjectMap", "FlowScope": execution.flow_scope })
 }
 
 fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecution]) -> Value {

@@ -75,7 +75,8 @@ pub(super) async fn one(
         return Err(Operating::NoSuchPlan { id }.into());
     };
     let last = found.jobs.last().filter(|_| found.jobs.len() == limit);
-    let alterations = &found.request.asked["alterations"];
+    let alterations = found.request.asked.get("alterations");
+    let alterations = alterations.unwrap_or(&Value::Null);
     let jobs = found.jobs.iter();
     let jobs: Vec<Value> = jobs.map(|job| job_model(&id, job, alterations)).collect();
     Ok(Answer(json!({

@@ -8,6 +8,7 @@ use dormouse_engine::graph::Graph;
 use dormouse_engine::http::{File, archive, content_disposition};
 use dormouse_engine::id::InstanceId;
 use dormouse_engine::instance::Instance;
+use dormouse_engine::journal::Line;
 use dormouse_runtime::query::JOURNAL_LINES_MAX;
 use dormouse_runtime::{Exported, InstanceFile};
 use serde::Deserialize;
@@ -110,11 +111,18 @@ fn attachment(name: &str, bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
+/// Adds a member to an object.
+fn put(value: &mut Value, name: &str, member: impl Into<Value>) {
+    if let Value::Object(members) = value {
+        members.insert(name.to_owned(), member.into());
+    }
+}
+
 /// A bookmark as Elsa keeps it beside instances.
 fn stored_bookmark(instance: &str, bookmark: &Value) -> Value {
     let mut payload = bookmark["payload"].clone();
-    if bookmark["name"] == EVENT && payload.is_object() {
-        payload["_type"] = "EventStimulus".into();
+    if bookmark["name"] == EVENT {
+        put(&mut payload, "_type", "EventStimulus");
     }
     json!({
         "id": bookmark["id"],
@@ -127,6 +135,23 @@ fn stored_bookmark(instance: &str, bookmark: &Value) -> Value {
         "metadata": null,
         "createdAt": bookmark["createdAt"],
     })
+}
+
+/// A line of the journal as Elsa keeps it beside instances.
+fn logged(id: &InstanceId, line: &Line, of: &Instance) -> Value {
+    let mut record = journal::record(id, line);
+    put(
+        &mut record,
+        "workflowDefinitionId",
+        of.definition_id.as_str(),
+    );
+    put(
+        &mut record,
+        "workflowDefinitionVersionId",
+        of.version_id.as_str(),
+    );
+    put(&mut record, "workflowVersion", of.version);
+    record
 }
 
 /// An instance as Elsa writes it into a file. `None`: there is none.
@@ -160,7 +185,8 @@ async fn exported(
         file.insert(part.into(), Value::Null);
     }
     if request.include_bookmarks {
-        let bookmarks = state["bookmarks"].as_array().into_iter().flatten();
+        let bookmarks = state.get("bookmarks").and_then(Value::as_array);
+        let bookmarks = bookmarks.into_iter().flatten();
         let bookmarks: Vec<Value> = bookmarks.map(|b| stored_bookmark(id, b)).collect();
         file.insert("Bookmarks".into(), bookmarks.into());
     }
@@ -182,13 +208,7 @@ async fn exported(
         let lines = journal.lines;
         let records: Vec<Value> = lines
             .iter()
-            .map(|line| {
-                let mut record = journal::record(&instance, line);
-                record["workflowDefinitionId"] = found.instance.definition_id.as_str().into();
-                record["workflowDefinitionVersionId"] = found.instance.version_id.as_str().into();
-                record["workflowVersion"] = found.instance.version.into();
-                record
-            })
+            .map(|line| logged(&instance, line, &found.instance))
             .collect();
         file.insert("WorkflowExecutionLogRecords".into(), json!(records));
     }
