@@ -28,6 +28,12 @@ await until("the activity is saved", async () => (await read()).root.activities?
 await nothingWrong(page);
 await shoot(page, "drawn");
 
+// A task needs a name: a worker knows it by that.
+const named = page.locator(".mud-input-control", { hasText: "Task Name" }).locator("input, textarea").first();
+await named.fill("Build");
+await named.blur();
+await until("the name is saved", async () => JSON.stringify((await read()).root.activities[0].taskName ?? "").includes("Build"));
+
 // What people type belongs to Studio: its code editor is a `div` that takes text, and no key leads away from it.
 const drawn = page.url();
 await page.evaluate(() => {

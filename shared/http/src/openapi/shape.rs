@@ -274,7 +274,7 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "GET /identity/me",
         "name!:string tenantId!:string permissions!:strings",
     ),
-    ("GET /identity/ways", "users!:flag oidc!:object?"),
+    ("GET /identity/ways", "users!:flag oidc!:any"),
     ("POST /identity/login", "isAuthenticated!:flag"),
     (
         "POST /identity/oidc/token",
