@@ -40,12 +40,15 @@ fn a_card_is_charged_by_a_worker_without_dependencies() {
     };
     let (paid, declined) = (start("12.5", "4242"), start("5000", "4242"));
     let invalid = start("1", "none");
+    let open = server.json(&["list", "tasks", "--task", "Acme.ChargeCard"]);
+    assert_eq!(open["items"].as_array().map(Vec::len), Some(3), "{open:#}");
     let script = example("charge-card/worker").with_extension("py");
     let worked = Command::new("python3")
         .arg(script)
         .arg("3")
         .env("DORMOUSE_URL", &server.urls[0])
-        .env("DORMOUSE_API_KEY", server.key())
+        .env_remove("DORMOUSE_API_KEY")
+        .env("DORMOUSE_DATA", data.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();

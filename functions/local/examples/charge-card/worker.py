@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A worker for the activity Acme.ChargeCard, with nothing but Python.
 
-DORMOUSE_URL and DORMOUSE_API_KEY say which server, as for the command `dormouse`. With a number as its argument it stops
-after so many tasks.
+DORMOUSE_URL and DORMOUSE_API_KEY say which server, as for the command `dormouse`. Without a key it takes the one in the data
+folder of a local server (DORMOUSE_DATA, else ./dormouse-data). With a number as its argument it stops after so many tasks.
 """
 
 import json
@@ -14,7 +14,18 @@ import urllib.error
 import urllib.request
 
 URL = (os.environ.get("DORMOUSE_URL") or "http://127.0.0.1:7070").rstrip("/") + "/elsa/api"
-KEY = os.environ.get("DORMOUSE_API_KEY")
+
+
+def local_key():
+    """The key that a local server keeps in its data folder."""
+    try:
+        with open(os.path.join(os.environ.get("DORMOUSE_DATA") or "dormouse-data", "cli-key"), encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+KEY = os.environ.get("DORMOUSE_API_KEY") or local_key()
 
 
 def ask(path, body):

@@ -190,9 +190,13 @@ async fn tasks(args: &ListArgs, client: &Client) -> Result<Value, Failure> {
         let state = instance.get("workflowState").unwrap_or(&Value::Null);
         for bookmark in items(state, "bookmarks") {
             let payload = bookmark.get("payload").unwrap_or(&Value::Null);
-            let name = text(payload, "TaskName");
-            let is_wanted = args.task.as_ref().is_none_or(|wanted| wanted == name);
-            if text(bookmark, "name") == "Elsa.RunTask" && is_wanted {
+            // The task of an activity whose type is data is named by the type.
+            let name = match (text(bookmark, "name"), text(payload, "For")) {
+                ("Elsa.RunTask", _) => text(payload, "TaskName"),
+                (_, "task") => text(payload, "Type"),
+                _ => continue,
+            };
+            if args.task.as_ref().is_none_or(|wanted| wanted == name) {
                 found.push(json!({
                     "taskId": text(payload, "TaskId"),
                     "taskName": name,
