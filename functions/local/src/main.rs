@@ -19,6 +19,7 @@ mod server;
 mod text_table;
 mod wait;
 mod webhook;
+mod xml;
 
 fn main() -> std::process::ExitCode {
     cli::main().into()

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Picture;
 use super::layout::{HEIGHT, WIDTH, layout};
+use crate::xml::escape;
 
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1a202c }
@@ -83,17 +84,4 @@ fn cut(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-fn escape(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            '"' => "&quot;".to_owned(),
-            c if c.is_control() => " ".to_owned(),
-            c => c.to_string(),
-        })
-        .collect()
 }

@@ -154,9 +154,8 @@ impl Deliveries<'_> {
     }
 
     async fn wake(self, tenant: &Tenant, request: WakeRequest) -> Result<Delivered, RuntimeError> {
-        Ok(settled(&outcome(
-            self.kernel().advance(tenant, request).await?,
-        )))
+        let advanced = self.kernel().advance(tenant, request).await?;
+        Ok(outcome(advanced).settled())
     }
 
     async fn deliver_start(
@@ -218,7 +217,7 @@ impl Deliveries<'_> {
         if matches!(outcome, ResumeOutcome::NotFound) {
             return Ok(Delivered::Missing);
         }
-        Ok(settled(&outcome))
+        Ok(outcome.settled())
     }
 
     /// Makes a call without the lease, and hands the answer in.
@@ -265,17 +264,4 @@ fn at(instance: &InstanceId, bookmark: &BookmarkId, stimulus: Stimulus) -> WakeR
         stimulus,
     };
     WakeRequest::to(instance.as_str(), target)
-}
-
-/// Whether a message that resumes is done with.
-fn settled(outcome: &ResumeOutcome) -> Delivered {
-    match outcome {
-        ResumeOutcome::NotYet => Delivered::Later,
-        ResumeOutcome::Resumed(_)
-        | ResumeOutcome::BookmarkGone(_)
-        | ResumeOutcome::Seen(_)
-        | ResumeOutcome::Ended(_)
-        | ResumeOutcome::Deleted
-        | ResumeOutcome::NotFound => Delivered::Done,
-    }
 }

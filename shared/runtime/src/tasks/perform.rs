@@ -13,7 +13,6 @@ use crate::error::RuntimeError;
 use crate::port::CommandAnswer;
 use crate::work::delivered::Delivered;
 use crate::work::message::Task;
-use crate::work::resume::ResumeOutcome;
 use crate::work::target::Target;
 use crate::work::wake::{WakeRequest, outcome};
 
@@ -94,17 +93,8 @@ impl Tasks<'_> {
             },
         };
         let request = WakeRequest::to(instance.as_str(), target);
-        Ok(
-            match outcome(self.kernel().advance(tenant, request).await?) {
-                ResumeOutcome::NotYet => Delivered::Later,
-                ResumeOutcome::Resumed(_)
-                | ResumeOutcome::BookmarkGone(_)
-                | ResumeOutcome::Seen(_)
-                | ResumeOutcome::Ended(_)
-                | ResumeOutcome::Deleted
-                | ResumeOutcome::NotFound => Delivered::Done,
-            },
-        )
+        let advanced = self.kernel().advance(tenant, request).await?;
+        Ok(outcome(advanced).settled())
     }
 
     async fn run(self, command: &[String], body: &Value, timeout_ms: u64) -> Said {

@@ -104,6 +104,9 @@ impl Tasks<'_> {
         let shift = usize::try_from(random % types.len().max(1) as u64).unwrap_or(0);
         types.rotate_left(shift);
         for activity_type in types {
+            if tasks.len() >= most || bytes >= BYTES_MAX {
+                break;
+            }
             let rows = self.store().task_rows();
             let mut waiting = rows
                 .waiting(tenant, &request.queue, activity_type, LOOKED_AT)

@@ -6,6 +6,7 @@ use dormouse_store::instance::head::InstanceHead;
 use dormouse_store::instance::stamp::Stamp;
 use serde_json::{Map, Value};
 
+use crate::work::delivered::Delivered;
 use crate::work::report::BurstReport;
 
 /// What to resume.
@@ -73,4 +74,19 @@ pub enum ResumeOutcome {
     Deleted,
     /// There is no such instance.
     NotFound,
+}
+
+impl ResumeOutcome {
+    /// What the message that resumed comes to.
+    pub(crate) fn settled(&self) -> Delivered {
+        match self {
+            Self::NotYet => Delivered::Later,
+            Self::Resumed(_)
+            | Self::BookmarkGone(_)
+            | Self::Seen(_)
+            | Self::Ended(_)
+            | Self::Deleted
+            | Self::NotFound => Delivered::Done,
+        }
+    }
 }

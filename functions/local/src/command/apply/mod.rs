@@ -42,7 +42,7 @@ pub(crate) struct ApplyArgs {
 /// Member of a definition's custom properties that names the source it was applied from.
 const SOURCE: &str = "dormouse:source";
 
-/// Fate of a definition.
+/// Change that a definition needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Create,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{CaseResult, FileResult};
+use crate::xml::escape;
 
 /// The document: a suite for each file, a case for each case.
 pub(super) fn xml(results: &[FileResult]) -> String {
@@ -61,21 +62,4 @@ fn case(out: &mut String, file: &str, one: &CaseResult) {
         let _infallible = writeln!(out, "      <failure message=\"{message}\"/>");
     }
     out.push_str("    </testcase>\n");
-}
-
-/// Text for an attribute. Characters that XML 1.0 cannot carry become U+FFFD.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
