@@ -58,10 +58,8 @@ impl Cluster {
         if self.plan.faults.skew_ms > 0 {
             self.world.spawn(Owner::Outside, self.clone().jump());
         }
-        if self.plan.has_queue {
-            let redrives = self.clone().redrive_now_and_then();
-            self.world.spawn(Owner::Outside, redrives);
-        }
+        let redrives = self.clone().redrive_now_and_then();
+        self.world.spawn(Owner::Outside, redrives);
     }
 
     async fn sweep(self) {

@@ -200,8 +200,9 @@ impl Cluster {
         is_any
     }
 
-    /// An operator redrives the dead letters of the queue a few times a day, as its alarm asks for: ten receives in a row can
-    /// meet a node that dies, and somebody may wait for the instance that the message is for.
+    /// An operator redrives the dead letters of the queue once an hour, as its alarm asks for: ten receives in a row can
+    /// meet a node that dies, and somebody may wait for the instance that the message is for. Timers come by the queue
+    /// even where no other work does.
     pub(crate) async fn redrive_now_and_then(self) {
         loop {
             self.world.sleep(REDRIVES_MS).await;
@@ -221,7 +222,7 @@ impl Cluster {
 }
 
 /// The time between two looks of an operator at the dead letters of the queue, in ms.
-const REDRIVES_MS: u64 = 6 * 3_600_000;
+const REDRIVES_MS: u64 = 3_600_000;
 
 /// The pause after a failed receive, ms: twice as long each time.
 fn pause_ms(receives: u32) -> u64 {
