@@ -128,6 +128,7 @@ macro_rules! table_promises {
             ],
             indexes: [
                 index_one_shows_its_keys_and_the_summary,
+                a_count_is_what_the_pages_hold_up_to_a_number,
                 indexes_two_and_three_show_keys_only,
                 an_item_without_both_keys_is_in_no_index,
                 an_item_moves_within_its_index,

@@ -174,7 +174,12 @@ fn grow(server: &Server) {
         "instances", "start p50 ms", "resume p50 ms", "start-up ms"
     );
     let mut total = 0;
-    for target in [100, 1_000, 10_000, 100_000] {
+    let millions = std::env::args().any(|a| a == "million");
+    let most = if millions { 1_000_000 } else { 100_000 };
+    for target in [100, 1_000, 10_000, 100_000, 1_000_000] {
+        if target > most {
+            break;
+        }
         let more = target - total;
         load(server, 16, more, |client, number| {
             start(client, "task", &format!("grow-{target}-{number}")).unwrap();
@@ -201,6 +206,34 @@ fn grow(server: &Server) {
             ""
         );
         drop(folder);
+        lists(server, target);
+    }
+}
+
+/// What lists of so many instances take: the first page of each filter, and a page in the middle.
+fn lists(server: &Server, count: usize) {
+    let mut client = server.client(0);
+    let middle = format!("page={}&pageSize=25", count / 50);
+    for (what, query) in [
+        ("all", "page=0&pageSize=25"),
+        ("waiting", "subStatus=Suspended&pageSize=25"),
+        ("failed", "subStatus=Faulted&pageSize=25"),
+        ("of one workflow", "definitionId=task&pageSize=25"),
+        ("a page in the middle", &middle),
+        ("by the last change", "orderBy=UpdatedAt&pageSize=25"),
+        ("text that none has", "searchTerm=nowhere&pageSize=25"),
+    ] {
+        let mut times: Vec<f64> = (0..5)
+            .map(|_| {
+                let begin = Instant::now();
+                let path = format!("/elsa/api/workflow-instances?{query}");
+                let answer = client.get(&path).unwrap().json();
+                assert_eq!(answer["isTotalExact"], true, "{answer}");
+                ms(begin.elapsed())
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        println!("{:>12} list: {what:<24} {:>8.1} ms", "", p(&times, 50));
     }
 }
 

@@ -81,6 +81,10 @@ impl Table for DynamoTable {
         self.page(query).await
     }
 
+    async fn count(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        self.count_of(query, most).await
+    }
+
     async fn update(
         &self,
         key: &Key,

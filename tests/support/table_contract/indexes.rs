@@ -76,6 +76,47 @@ pub async fn indexes_two_and_three_show_keys_only(at: Scope) -> Result<()> {
     ensure_finds(&at, &of(&at, Index::One, "two"), &[]).await
 }
 
+pub async fn a_count_is_what_the_pages_hold_up_to_a_number(at: Scope) -> Result<()> {
+    let partition = at.partition("list");
+    let place = |sort: &str| [("g2p", s(&partition)), ("g2s", s(sort))];
+    let sorts = ["1", "2", "3", "4", "5"];
+    let mut items = Vec::new();
+    for sort in sorts {
+        let item = at.item(["p", sort], place(sort));
+        at.put(&item).await?;
+        items.push(item);
+    }
+    let query = of(&at, Index::Two, "list");
+    ensure_finds(&at, &query, &items).await?;
+    for (from, until, expected) in [
+        ("", "", 5),
+        ("2", "", 4),
+        ("", "4", 3),
+        ("2", "4", 2),
+        ("4", "2", 0),
+        ("6", "", 0),
+    ] {
+        let query = Query {
+            from: from.to_owned(),
+            until: until.to_owned(),
+            descending: expected % 2 == 0,
+            limit: 2,
+            ..query.clone()
+        };
+        for most in [1, 3, 100] {
+            let count = at.table.count(&query, most).await?;
+            ensure!(
+                count == most.min(expected),
+                "{query:?}, {most} at most: {count} instead of {expected}"
+            );
+        }
+    }
+    let own = Query::prefix(at.partition("p"), "");
+    let count = at.table.count(&own, 100).await?;
+    ensure!(count == 5, "{count} items of the table itself");
+    Ok(())
+}
+
 pub async fn an_item_without_both_keys_is_in_no_index(at: Scope) -> Result<()> {
     let partition = at.partition("list");
     at.put(&at.item(["p", "half"], [("g1p", s(&partition))]))

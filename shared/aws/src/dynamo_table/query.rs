@@ -3,9 +3,9 @@
 //! DynamoDB takes one condition on the sort key, and its only two-sided one includes both ends. The port's
 //! upper bound is exclusive, so an item exactly on it is read and left out.
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, Select};
 use dormouse_store::Cursor;
-use dormouse_store::table::{Index, Key, Page, Query, TableError};
+use dormouse_store::table::{Index, Key, Page, Query, TableError, count_by_pages};
 
 use super::DynamoTable;
 use super::expression::Placeholders;
@@ -54,6 +54,39 @@ impl DynamoTable {
             .map(|last| cursor(last, query.index))
             .transpose()?;
         Ok(Page { items, cursor })
+    }
+
+    /// How many items a query has, `most` at most. DynamoDB counts a MiB of entries a request and sends none of them.
+    pub(super) async fn count_of(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        // A range of two bounds has the upper one in it here, see above.
+        if !query.from.is_empty() && !query.until.is_empty() {
+            return count_by_pages(self, query, most).await;
+        }
+        let mut start = None;
+        let mut count = 0;
+        loop {
+            let mut placeholders = Placeholders::default();
+            let range = range(query, &mut placeholders);
+            let answer = self
+                .reader
+                .query()
+                .table_name(&self.name)
+                .set_index_name(query.index.map(|index| index_name(index).to_owned()))
+                .consistent_read(query.index.is_none())
+                .select(Select::Count)
+                .key_condition_expression(range)
+                .set_expression_attribute_names(placeholders.take_names())
+                .set_expression_attribute_values(placeholders.take_values())
+                .set_exclusive_start_key(start)
+                .send()
+                .await
+                .map_err(|failed| error::read_failed(failed, &self.name))?;
+            count += u64::try_from(answer.count).unwrap_or(0);
+            start = answer.last_evaluated_key;
+            if count >= most || start.is_none() {
+                return Ok(count.min(most));
+            }
+        }
     }
 }
 

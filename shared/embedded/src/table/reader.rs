@@ -52,6 +52,17 @@ impl Readers {
         self.with_connection(|connection| page(connection, query, &select))
     }
 
+    /// How many items a query has, `most` at most.
+    pub(super) fn count(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        let select = Select::count_of(query, most)?;
+        self.with_connection(|connection| {
+            let mut statement = connection.prepare_cached(&select.sql)?;
+            let count: i64 =
+                statement.query_row(params_from_iter(select.parameters()), |row| row.get(0))?;
+            Ok(count.unsigned_abs())
+        })
+    }
+
     /// One page of everything, in the order of row numbers; the cursor is the last one's.
     pub(super) fn scan(&self, cursor: Option<&str>) -> Result<Page, TableError> {
         let after: i64 = match cursor {

@@ -21,6 +21,40 @@ impl Select {
     ///
     /// One row more than the page holds is selected: it tells whether there is another page.
     pub(super) fn of(query: &Query) -> Result<Self, TableError> {
+        let (mut select, names, bounds) = Self::bounded(query)?;
+        let Names {
+            partition,
+            sort,
+            columns,
+        } = names;
+        let direction = if query.descending { "DESC" } else { "ASC" };
+        let tie = if query.index.is_some() {
+            format!(", pk {direction}, sk {direction}")
+        } else {
+            String::new()
+        };
+        select.sql = format!(
+            "SELECT {columns} FROM items WHERE {partition} = ?1{bounds} \
+             ORDER BY {sort} {direction}{tie} LIMIT ?{}",
+            select.parameters.len() + 1
+        );
+        Ok(select)
+    }
+
+    /// The statement that counts what the query has, up to a number.
+    pub(super) fn count_of(query: &Query, most: u64) -> Result<Self, TableError> {
+        let (mut select, names, bounds) = Self::bounded(query)?;
+        select.rows_max = i64::try_from(most).unwrap_or(i64::MAX);
+        select.sql = format!(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM items WHERE {} = ?1{bounds} LIMIT ?{})",
+            names.partition,
+            select.parameters.len() + 1
+        );
+        Ok(select)
+    }
+
+    /// The bounds of a query as conditions, and their parameters.
+    fn bounded(query: &Query) -> Result<(Self, Names, String), TableError> {
         let cursor = query
             .cursor
             .as_deref()
@@ -49,23 +83,7 @@ impl Select {
                 bounds += &select.below(&names, &query.until);
             }
         }
-        let Names {
-            partition,
-            sort,
-            columns,
-        } = names;
-        let direction = if query.descending { "DESC" } else { "ASC" };
-        let tie = if query.index.is_some() {
-            format!(", pk {direction}, sk {direction}")
-        } else {
-            String::new()
-        };
-        select.sql = format!(
-            "SELECT {columns} FROM items WHERE {partition} = ?1{bounds} \
-             ORDER BY {sort} {direction}{tie} LIMIT ?{}",
-            select.parameters.len() + 1
-        );
-        Ok(select)
+        Ok((select, names, bounds))
     }
 
     /// The parameters, in order.
@@ -166,7 +184,7 @@ mod tests {
                         cursor: has_cursor.then(|| cursor.encode()),
                         ..Query::prefix("p", "")
                     };
-                    let plan = plan(&connection, &Select::of(&query).unwrap());
+                    let plan = self::plan(&connection, &Select::of(&query).unwrap());
                     let name = match index {
                         None => "items_key",
                         Some(Index::One) => "items_g1",
@@ -182,6 +200,9 @@ mod tests {
                         "{plan}"
                     );
                     assert!(!plan.contains("TEMP B-TREE"), "{query:?}: {plan}");
+                    let counted = self::plan(&connection, &Select::count_of(&query, 9).unwrap());
+                    assert!(counted.contains("COVERING INDEX"), "{query:?}: {counted}");
+                    assert!(counted.contains(name), "{query:?}: {counted}");
                 }
             }
         }

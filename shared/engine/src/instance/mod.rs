@@ -6,6 +6,7 @@ mod encode;
 mod incident;
 mod migrate;
 mod serials;
+mod status;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,6 +18,7 @@ pub use context::{Context, Local, Memory, Recorded, Retry, Work};
 pub use encode::DecodeError;
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
+pub use status::{Status, SubStatus};
 
 use crate::definition::convert::convert;
 use crate::definition::data_type::DataType;
@@ -24,61 +26,6 @@ use crate::effect::ParentLink;
 use crate::graph::{Graph, ROOT};
 use crate::id::{BookmarkId, ContextId, InstanceId, hex, mix};
 use crate::time::Timestamp;
-
-/// Whether an instance can still do something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
-    /// It can.
-    Running,
-    /// It has ended, and stays so for ever.
-    Finished,
-}
-
-/// What an instance is doing, or how it ended. Elsa's sub-statuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum SubStatus {
-    /// Created, and not run yet.
-    Pending,
-    /// In a burst.
-    Executing,
-    /// Waiting.
-    Suspended,
-    /// Ended as meant.
-    Finished,
-    /// Ended by a failure.
-    Faulted,
-    /// Ended by somebody.
-    Cancelled,
-    /// Cut off by a drain; goes on by itself.
-    Interrupted,
-}
-
-impl SubStatus {
-    /// The status that goes with it.
-    #[must_use]
-    pub fn status(self) -> Status {
-        match self {
-            Self::Pending | Self::Executing | Self::Suspended | Self::Interrupted => {
-                Status::Running
-            }
-            Self::Finished | Self::Faulted | Self::Cancelled => Status::Finished,
-        }
-    }
-
-    /// Elsa's name of it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "Pending",
-            Self::Executing => "Executing",
-            Self::Suspended => "Suspended",
-            Self::Finished => "Finished",
-            Self::Faulted => "Faulted",
-            Self::Cancelled => "Cancelled",
-            Self::Interrupted => "Interrupted",
-        }
-    }
-}
 
 /// How an instance begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use axum::Json as Answer;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::time::Timestamp;
-use dormouse_runtime::query::{InstanceFilter, ListedInstance, Paging, Summary};
+use dormouse_runtime::port::{Share, compute};
+use dormouse_runtime::query::{InstanceFilter, Order, Paging};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,8 +15,8 @@ use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
-/// How many instances are counted for `totalCount` before the count is given as "at least".
-const COUNT_BOUND: usize = 10_000;
+/// Where the last page may begin in another order than that of creation: all before it is held in memory.
+const SORTED_MAX: usize = 20_000;
 
 /// Elsa's filter. Names as in its requests.
 #[derive(Debug, Default, Deserialize)]
@@ -89,24 +90,13 @@ pub(super) async fn by_body(
     list(&app, request).await
 }
 
-/// What a list is in the order of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Created,
-    Updated,
-    Finished,
-    Name,
-}
-
-impl Order {
-    fn parse(text: &str) -> Result<Self, Refusal> {
-        match text.to_ascii_lowercase().as_str() {
-            "created" | "createdat" => Ok(Self::Created),
-            "updatedat" | "updated" => Ok(Self::Updated),
-            "finished" | "finishedat" => Ok(Self::Finished),
-            "name" => Ok(Self::Name),
-            _ => Err(Refusal::bad_parameter("orderBy", text)),
-        }
+fn order(text: &str) -> Result<Order, Refusal> {
+    match text.to_ascii_lowercase().as_str() {
+        "created" | "createdat" => Ok(Order::Created),
+        "updatedat" | "updated" => Ok(Order::Updated),
+        "finished" | "finishedat" => Ok(Order::Finished),
+        "name" => Ok(Order::Name),
+        _ => Err(Refusal::bad_parameter("orderBy", text)),
     }
 }
 
@@ -123,7 +113,7 @@ async fn list(app: &App, request: ListRequest) -> Result<Response, Refusal> {
     let take = request.take.or(number(request.page_size)).unwrap_or(25);
     let limit = take.clamp(1, app.config().page_items_max);
     let page = number(request.page).unwrap_or(0);
-    let order = request.order_by.as_deref().map(Order::parse).transpose()?;
+    let order = request.order_by.as_deref().map(order).transpose()?;
     let order = order.unwrap_or(Order::Created);
     let direction = request.order_direction.as_deref();
     let ascending = match direction.map(str::to_ascii_lowercase).as_deref() {
@@ -138,80 +128,44 @@ async fn list(app: &App, request: ListRequest) -> Result<Response, Refusal> {
         limit,
         cursor: None,
     };
-    let (filter, bounds) = filter(request)?;
-    let (items, total, is_exact) = if order == Order::Created && bounds.is_empty() {
-        let runtime = app.runtime();
-        let found = runtime
-            .query()
-            .instances(app.tenant(), &filter, &paging)
-            .await?;
-        let total = runtime
-            .query()
-            .count_instances(app.tenant(), &filter, COUNT_BOUND);
-        let total = total.await?;
-        (found.instances, total.count, total.exact)
-    } else {
-        sorted(app, &filter, &bounds, order, &paging).await?
+    let filter = filter(request)?;
+    if order != Order::Created && paging.skip > SORTED_MAX {
+        let told = format!(
+            "{}: in another order than that of creation, pages begin at {SORTED_MAX} at most; narrow the filter",
+            paging.skip
+        );
+        return Err(Refusal::bad_parameter("page", &told));
+    }
+    let is_long = app.runtime().query().looks_at_each(&filter, order);
+    let share = Share::new(&app.tenant().to_string(), "find");
+    let asked = app.clone();
+    let finding = async move {
+        let query = asked.runtime().query();
+        query
+            .find_instances(asked.tenant(), &filter, order, &paging)
+            .await
     };
-    let items: Vec<Value> = items
+    let found = if is_long {
+        compute(app.compute(), share, finding).await??
+    } else {
+        finding.await?
+    };
+    let items: Vec<Value> = found
+        .instances
         .iter()
         .map(|i| model::summary(&i.instance_id, &i.summary).into())
         .collect();
     Ok(Answer(json!({
         "items": items,
-        "totalCount": total,
-        "isTotalExact": is_exact,
+        "totalCount": found.total.count,
+        "isTotalExact": found.total.exact,
         "page": page,
         "pageSize": limit,
     }))
     .into_response())
 }
 
-/// A page in an order that is not the lists' own, or within bounds that they do not know: of the newest
-/// [`COUNT_BOUND`] instances.
-async fn sorted(
-    app: &App,
-    filter: &InstanceFilter,
-    bounds: &[Bound],
-    order: Order,
-    paging: &Paging,
-) -> Result<(Vec<ListedInstance>, u64, bool), Refusal> {
-    let mut all: Vec<ListedInstance> = Vec::new();
-    let mut next = Paging {
-        ascending: false,
-        skip: 0,
-        limit: app.config().page_items_max,
-        cursor: None,
-    };
-    loop {
-        let found = app
-            .runtime()
-            .query()
-            .instances(app.tenant(), filter, &next)
-            .await?;
-        all.extend(found.instances);
-        next.cursor = found.cursor;
-        if next.cursor.is_none() || all.len() >= COUNT_BOUND {
-            break;
-        }
-    }
-    let is_exact = next.cursor.is_none();
-    all.retain(|one| bounds.iter().all(|bound| bound.has(&one.summary)));
-    match order {
-        Order::Created => all.sort_by_key(|one| one.summary.created_ms),
-        Order::Updated => all.sort_by_key(|one| one.summary.updated_ms),
-        Order::Finished => all.sort_by_key(|one| one.summary.finished_ms),
-        Order::Name => all.sort_by(|a, b| a.summary.name.cmp(&b.summary.name)),
-    }
-    if !paging.ascending {
-        all.reverse();
-    }
-    let total = all.len() as u64;
-    let page = all.into_iter().skip(paging.skip).take(paging.limit);
-    Ok((page.collect(), total, is_exact))
-}
-
-fn filter(request: ListRequest) -> Result<(InstanceFilter, Vec<Bound>), Refusal> {
+fn filter(request: ListRequest) -> Result<InstanceFilter, Refusal> {
     let one_or_many = |one: Option<String>, many: Option<Vec<String>>| {
         let mut all = many.unwrap_or_default();
         all.extend(one.filter(|text| !text.is_empty()));
@@ -229,78 +183,29 @@ fn filter(request: ListRequest) -> Result<(InstanceFilter, Vec<Bound>), Refusal>
         parent_id: set(request.parent_workflow_instance_id),
         has_incidents: request.has_incidents,
         is_system: request.is_system,
-        created_from_ms: None,
-        created_until_ms: None,
+        ..InstanceFilter::default()
     };
-    let mut bounds = Vec::new();
     for bound in request.timestamp_filters.unwrap_or_default() {
-        match Column::of(&bound.column) {
-            Some(column) => bounds.push(bound.of_column(column)?),
-            None => bound.apply(&mut filter)?,
-        }
+        bound.apply(&mut filter)?;
     }
-    Ok((filter, bounds))
-}
-
-/// A time that no list is in the order of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Updated,
-    Finished,
-}
-
-impl Column {
-    fn of(name: &str) -> Option<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "updatedat" => Some(Self::Updated),
-            "finishedat" => Some(Self::Finished),
-            _ => None,
-        }
-    }
-}
-
-/// A bound on such a time.
-#[derive(Debug)]
-struct Bound {
-    column: Column,
-    from_ms: Option<i64>,
-    until_ms: Option<i64>,
-}
-
-impl Bound {
-    fn has(&self, summary: &Summary) -> bool {
-        let at = match self.column {
-            Column::Updated => Some(summary.updated_ms),
-            Column::Finished => summary.finished_ms,
-        };
-        at.is_some_and(|at| {
-            self.from_ms.is_none_or(|from| at >= from)
-                && self.until_ms.is_none_or(|until| at < until)
-        })
-    }
+    Ok(filter)
 }
 
 impl TimestampFilter {
-    fn of_column(&self, column: Column) -> Result<Bound, Refusal> {
-        let (from_ms, until_ms) = self.range()?;
-        Ok(Bound {
-            column,
-            from_ms,
-            until_ms,
-        })
-    }
-
-    /// Bounds the time of creation, the one that the lists are in the order of.
+    /// Bounds one of the times of an instance.
     pub(crate) fn apply(&self, filter: &mut InstanceFilter) -> Result<(), Refusal> {
-        if !self.column.eq_ignore_ascii_case("CreatedAt") {
-            return Err(Refusal::bad_parameter(
-                "timestampFilters.column",
-                &self.column,
-            ));
-        }
         let (from, until) = self.range()?;
-        filter.created_from_ms = filter.created_from_ms.max(from);
-        filter.created_until_ms = match (filter.created_until_ms, until) {
+        let (least, most) = match self.column.to_ascii_lowercase().as_str() {
+            "createdat" => (&mut filter.created_from_ms, &mut filter.created_until_ms),
+            "updatedat" => (&mut filter.updated_from_ms, &mut filter.updated_until_ms),
+            "finishedat" => (&mut filter.finished_from_ms, &mut filter.finished_until_ms),
+            _ => {
+                let column = "timestampFilters.column";
+                return Err(Refusal::bad_parameter(column, &self.column));
+            }
+        };
+        *least = (*least).max(from);
+        *most = match (*most, until) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };

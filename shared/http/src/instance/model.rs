@@ -4,7 +4,7 @@ use dormouse_engine::activity::event::EVENT;
 use dormouse_engine::definition::declaration::Storage;
 use dormouse_engine::graph::{Graph, ROOT};
 use dormouse_engine::id::ContextId;
-use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Status, Wait};
+use dormouse_engine::instance::{Bookmark, Context, Incident, Instance, Wait};
 use dormouse_engine::sensitive::redact;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::query::{ActivityExecution, Summary};
@@ -51,7 +51,7 @@ pub fn state(instance: &Instance, graph: &Graph) -> Value {
         "parentWorkflowInstanceId": parent,
         "correlationId": instance.correlation_id,
         "name": instance.name,
-        "status": status(instance.status()),
+        "status": instance.status().as_str(),
         "subStatus": instance.sub_status.as_str(),
         "isExecuting": false,
         "isSystem": false,
@@ -73,13 +73,6 @@ pub fn state(instance: &Instance, graph: &Graph) -> Value {
     });
     redact(&mut state);
     state
-}
-
-pub(super) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Running => "Running",
-        Status::Finished => "Finished",
-    }
 }
 
 /// An open bookmark. `due` and `taskId` are not Elsa's: they say at a glance what it waits for.

@@ -112,7 +112,7 @@ fn resumed(report: &BurstReport) -> Value {
     let bookmarks = instance.bookmarks.iter();
     json!({
         "workflowInstanceId": instance.id.as_str(),
-        "status": model::status(instance.status()),
+        "status": instance.status().as_str(),
         "subStatus": instance.sub_status.as_str(),
         "output": instance.output,
         "incidentCount": instance.incidents.len(),

@@ -103,7 +103,7 @@ fn started(instance: &Instance, graph: &Graph, lines: &[String]) -> Value {
         "definitionId": instance.definition_id,
         "definitionVersionId": instance.version_id,
         "version": instance.version,
-        "status": model::status(instance.status()),
+        "status": instance.status().as_str(),
         "subStatus": instance.sub_status.as_str(),
         "correlationId": instance.correlation_id,
         "name": instance.name,

@@ -48,6 +48,26 @@ async fn one_address_lists_and_starts() {
         .await
         .ok(200);
     assert_eq!(by_query["totalCount"], 1);
+    assert_eq!(by_query["isTotalExact"], true);
+    for (filter, expected) in [
+        ("status=Finished", 0),
+        ("status=Finished&subStatus=Suspended", 0),
+        ("status=Running&subStatus=Pending", 0),
+        ("status=nonsense", 0),
+        ("orderBy=UpdatedAt&orderDirection=Ascending", 1),
+        ("searchTerm=W", 1),
+    ] {
+        let found = server
+            .get(&format!("/workflow-instances?{filter}"))
+            .await
+            .ok(200);
+        assert_eq!(found["totalCount"], expected, "{filter}");
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(expected));
+    }
+    let too_deep = server
+        .get("/workflow-instances?orderBy=UpdatedAt&page=1000&pageSize=100")
+        .await;
+    assert_eq!(too_deep.status, 400, "{too_deep:?}");
 }
 
 #[tokio::test]

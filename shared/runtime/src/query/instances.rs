@@ -1,10 +1,12 @@
 //! Reading instances.
 
 use dormouse_engine::graph::ROOT;
+use dormouse_engine::instance::SubStatus;
 use dormouse_engine::journal::{self, Line};
 use dormouse_store::Tenant;
+use dormouse_store::instance::find::{Found, Order};
 use dormouse_store::instance::head::InstanceHead;
-use dormouse_store::instance::list::{InstanceCount, InstanceFilter, InstancePage, Paging};
+use dormouse_store::instance::list::{InstanceFilter, InstancePage, Paging};
 use serde_json::Value;
 
 use super::ActivityExecution;
@@ -57,22 +59,29 @@ impl Query<'_> {
             .await?)
     }
 
-    /// How many instances match, looking at no more than `bound` of them.
+    /// A page of the instances that match by its number, and the number of all that match. From an index that may lag behind
+    /// by seconds.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn count_instances(
+    pub async fn find_instances(
         self,
         tenant: &Tenant,
         filter: &InstanceFilter,
-        bound: usize,
-    ) -> Result<InstanceCount, RuntimeError> {
-        Ok(self
-            .store()
-            .instances()
-            .count(tenant, filter, bound)
-            .await?)
+        order: Order,
+        paging: &Paging,
+    ) -> Result<Found, RuntimeError> {
+        let filter = by_sub_status(filter);
+        let instances = self.store().instances();
+        Ok(instances.find(tenant, &filter, order, paging).await?)
+    }
+
+    /// Whether [`Self::find_instances`] has to look at every instance that may match, which can take seconds.
+    #[must_use]
+    pub fn looks_at_each(self, filter: &InstanceFilter, order: Order) -> bool {
+        let instances = self.store().instances();
+        !instances.is_listed(&by_sub_status(filter), order)
     }
 
     /// What lists show of an instance, as of its last commit. One read.
@@ -190,4 +199,25 @@ impl Query<'_> {
         });
         Ok(Some(variables.collect()))
     }
+}
+
+/// The filter with the sub-statuses of the statuses that it names: the lists are by sub-status.
+fn by_sub_status(filter: &InstanceFilter) -> InstanceFilter {
+    let mut filter = filter.clone();
+    let is_named = |sub_status: &SubStatus| {
+        let status = sub_status.status().as_str();
+        filter.statuses.iter().any(|name| name == status)
+            && (filter.sub_statuses.is_empty()
+                || filter
+                    .sub_statuses
+                    .iter()
+                    .any(|name| name == sub_status.as_str()))
+    };
+    let named: Vec<SubStatus> = SubStatus::ALL.into_iter().filter(is_named).collect();
+    // A status that does not exist, or one that excludes the sub-statuses, matches nothing: the summaries say so.
+    if !named.is_empty() {
+        filter.statuses.clear();
+        filter.sub_statuses = named.iter().map(|one| one.as_str().to_owned()).collect();
+    }
+    filter
 }

@@ -9,6 +9,7 @@ mod stimuli;
 
 pub use dormouse_store::definition::route::Route;
 pub use dormouse_store::definition::trigger::TriggerRow;
+pub use dormouse_store::instance::find::{Found, Order};
 pub use dormouse_store::instance::head::{InstanceHead, Summary};
 pub use dormouse_store::instance::list::{
     InstanceCount, InstanceFilter, InstancePage, ListedInstance, Paging,

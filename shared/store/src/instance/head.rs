@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::expiry::Expiry;
+use crate::instance::partitions::{correlation_partition, definition_partition, status_partition};
 use crate::instance::seen::Seen;
 use crate::instance::state::StatePlace;
 use crate::item::body;
@@ -172,27 +173,6 @@ pub(crate) fn head_key(tenant: &Tenant, instance: &str) -> Result<Key, StoreErro
     Ok(Key::new(wf_partition(tenant, instance)?, "HEAD"))
 }
 
-/// The partition of index one that lists a shard of a definition's instances.
-pub(crate) fn definition_partition(
-    tenant: &Tenant,
-    definition: &str,
-    shard: u16,
-) -> Result<String, StoreError> {
-    let definition = part("a definition id", definition)?;
-    Ok(partition(tenant, &format!("WFD#{definition}#{shard:02}")))
-}
-
-/// The partition of index three that lists the instances with a correlation id.
-pub(crate) fn correlation_partition(
-    tenant: &Tenant,
-    correlation: &str,
-) -> Result<String, StoreError> {
-    Ok(partition(
-        tenant,
-        &format!("WFC#{}", part("a correlation id", correlation)?),
-    ))
-}
-
 impl Stored {
     /// The head item's attributes. Only what `from_item` reads, so that two of them can be compared.
     pub(crate) fn attributes(
@@ -232,14 +212,19 @@ impl Stored {
         };
         let rest = body::encode("instance", &rest)?;
         set("bo", Value::B(packed::pack(&rest, config.compress_from)));
-        self.index(tenant, config.list_shards, &mut a)?;
+        self.index(tenant, config, &mut a)?;
         Ok(a)
     }
 
-    /// The keys in the indexes: by definition, and by correlation id where it has one.
-    fn index(&self, tenant: &Tenant, shards: u16, a: &mut Attributes) -> Result<(), StoreError> {
+    /// The keys in the indexes: by definition, by sub-status where it is listed, and by correlation id where it has one.
+    fn index(
+        &self,
+        tenant: &Tenant,
+        config: &StoreConfig,
+        a: &mut Attributes,
+    ) -> Result<(), StoreError> {
         let (id, summary) = (&self.head.instance_id, &self.head.summary);
-        let shard = shard::of(id, shards);
+        let shard = shard::of(id, config.list_shards);
         let sort = format!(
             "{}#{}",
             time(summary.created_ms),
@@ -249,6 +234,15 @@ impl Stored {
         let definition = definition_partition(tenant, &summary.definition_id, shard)?;
         set("g1p", definition);
         set("g1s", sort.clone());
+        let sub_status = &summary.sub_status;
+        if config.lists_status(sub_status) {
+            let definition = &summary.definition_id;
+            set(
+                "g2p",
+                status_partition(tenant, definition, sub_status, shard)?,
+            );
+            set("g2s", sort.clone());
+        }
         let correlation = summary.correlation_id.as_deref();
         if let Some(correlation) = correlation.filter(|id| !id.is_empty()) {
             set("g3p", correlation_partition(tenant, correlation)?);

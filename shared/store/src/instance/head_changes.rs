@@ -3,8 +3,9 @@
 use crate::table::{Attributes, Change};
 
 /// Every attribute that [`Stored::attributes`](crate::instance::head::Stored::attributes) may set: what a newer build added beside them stays.
-pub(crate) const OURS: [&str; 15] = [
-    "su", "bo", "cn", "fe", "lo", "lu", "le", "en", "g1p", "g1s", "g3p", "g3s", "pl", "ttl", "ex",
+pub(crate) const OURS: [&str; 17] = [
+    "su", "bo", "cn", "fe", "lo", "lu", "le", "en", "g1p", "g1s", "g2p", "g2s", "g3p", "g3s", "pl",
+    "ttl", "ex",
 ];
 
 /// The changes that lead from one set of attributes to another.

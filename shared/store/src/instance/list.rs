@@ -6,7 +6,8 @@ use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Instances;
-use crate::instance::head::{Summary, correlation_partition, definition_partition};
+use crate::instance::head::Summary;
+use crate::instance::partitions::{correlation_partition, definition_partition, status_partition};
 use crate::instance::walk::{Listed, Walk};
 use crate::item::body;
 use crate::item::error::StoreError;
@@ -46,6 +47,14 @@ pub struct InstanceFilter {
     pub created_from_ms: Option<i64>,
     /// Created before this time, in ms since 1970.
     pub created_until_ms: Option<i64>,
+    /// Changed last at or after this time, in ms since 1970.
+    pub updated_from_ms: Option<i64>,
+    /// Changed last before this time, in ms since 1970.
+    pub updated_until_ms: Option<i64>,
+    /// Ended at or after this time, in ms since 1970.
+    pub finished_from_ms: Option<i64>,
+    /// Ended before this time, in ms since 1970.
+    pub finished_until_ms: Option<i64>,
 }
 
 /// Which part of a list.
@@ -105,12 +114,14 @@ impl Instances<'_> {
     ) -> Result<InstancePage, StoreError> {
         let limit = paging.limit.clamp(1, 1_000);
         let range = filter.range(paging)?;
-        let page_limit = if filter.asks_summary() {
+        let asks_summary = self.asks_summary(filter);
+        let page_limit = if asks_summary {
             500
         } else {
             limit + paging.skip.min(500)
         };
-        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
+        let queries = self.queries(tenant, filter, &range, page_limit).await?;
+        let mut walk = Walk::new(queries, range.ascending);
         let mut page = InstancePage {
             skip_left: paging.skip,
             ..InstancePage::default()
@@ -120,7 +131,7 @@ impl Instances<'_> {
         while work < self.config().list_work_max && page.instances.len() < limit {
             let missing = limit - page.instances.len() + page.skip_left;
             // Where most may not match, a few more at once cost less than one after the other.
-            let wanted = if filter.asks_summary() {
+            let wanted = if asks_summary {
                 BATCH_MAX
             } else {
                 missing.min(BATCH_MAX)
@@ -157,61 +168,15 @@ impl Instances<'_> {
         Ok(page)
     }
 
-    /// How many instances match, looking at no more than `bound` of them.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]
-    pub async fn count(
-        self,
-        tenant: &Tenant,
-        filter: &InstanceFilter,
-        bound: usize,
-    ) -> Result<InstanceCount, StoreError> {
-        let paging = Paging {
-            ascending: true,
-            skip: 0,
-            limit: 1_000,
-            cursor: None,
-        };
-        let range = filter.range(&paging)?;
-        let page_limit = bound.clamp(1, 1_000);
-        let mut walk = self.walk(tenant, filter, &range, page_limit).await?;
-        let mut count = 0;
-        let mut work = 0;
-        while work < bound {
-            let batch = walk.next(&self, (bound - work).min(BATCH_MAX)).await?;
-            if batch.is_empty() {
-                return Ok(InstanceCount { count, exact: true });
-            }
-            work += batch.len();
-            if !filter.asks_summary() {
-                count += batch.len() as u64;
-                continue;
-            }
-            let summaries = self.summaries(&batch).await?;
-            for (listed, summary) in batch.into_iter().zip(summaries) {
-                let found = summary.map(|summary| ListedInstance {
-                    instance_id: listed.instance_id,
-                    summary,
-                });
-                count += u64::from(found.is_some_and(|found| filter.matches(&found)));
-            }
-        }
-        Ok(InstanceCount {
-            count,
-            exact: !walk.has_more(&self).await?,
-        })
-    }
-
-    /// The places to look for what a filter asks. A list of all instances merges those of the definitions.
-    async fn walk(
+    /// The places to look for what a filter asks, as queries for pages of `limit`. A list of several definitions or
+    /// statuses merges the lists of each.
+    pub(crate) async fn queries(
         self,
         tenant: &Tenant,
         filter: &InstanceFilter,
         range: &Range,
         limit: usize,
-    ) -> Result<Walk, StoreError> {
+    ) -> Result<Vec<Query>, StoreError> {
         let (index, partitions) = if let Some(correlation) = &filter.correlation_id {
             (
                 Index::Three,
@@ -224,11 +189,20 @@ impl Instances<'_> {
                 filter.definition_ids.iter().cloned().collect()
             };
             let shards = 0..self.config().list_shards;
-            let all = ids
+            let places = ids
                 .iter()
                 .flat_map(|id| shards.clone().map(move |shard| (id, shard)));
-            let partitions = all.map(|(id, shard)| definition_partition(tenant, id, shard));
-            (Index::One, partitions.collect::<Result<_, _>>()?)
+            if self.lists_statuses_of(filter) {
+                let statuses: BTreeSet<&String> = filter.sub_statuses.iter().collect();
+                let partitions = places.flat_map(|(id, shard)| {
+                    let statuses = statuses.iter();
+                    statuses.map(move |status| status_partition(tenant, id, status, shard))
+                });
+                (Index::Two, partitions.collect::<Result<_, _>>()?)
+            } else {
+                let partitions = places.map(|(id, shard)| definition_partition(tenant, id, shard));
+                (Index::One, partitions.collect::<Result<_, _>>()?)
+            }
         };
         let limit = u32::try_from(limit.clamp(1, 1_000)).unwrap_or(1_000);
         let query = |partition| Query {
@@ -240,10 +214,40 @@ impl Instances<'_> {
             limit,
             cursor: None,
         };
-        Ok(Walk::new(
-            partitions.into_iter().map(query).collect(),
-            range.ascending,
-        ))
+        Ok(partitions.into_iter().map(query).collect())
+    }
+
+    /// Whether the filter names sub-statuses, and there is a list of each.
+    fn lists_statuses_of(self, filter: &InstanceFilter) -> bool {
+        let config = self.config();
+        filter.correlation_id.is_none()
+            && !filter.sub_statuses.is_empty()
+            && filter
+                .sub_statuses
+                .iter()
+                .all(|status| config.lists_status(status))
+    }
+
+    /// Whether a filter asks for more than an index answers by itself.
+    pub(crate) fn asks_summary(self, filter: &InstanceFilter) -> bool {
+        filter.asks_summary()
+            || (!filter.sub_statuses.is_empty() && !self.lists_statuses_of(filter))
+    }
+
+    /// What was listed, with its summary. What is gone or cannot be read is left out.
+    pub(crate) async fn listed_instances(
+        self,
+        batch: Vec<Listed>,
+    ) -> Result<Vec<ListedInstance>, StoreError> {
+        let summaries = self.summaries(&batch).await?;
+        let found = batch.into_iter().zip(summaries);
+        let found = found.filter_map(|(listed, summary)| {
+            Some(ListedInstance {
+                instance_id: listed.instance_id,
+                summary: summary?,
+            })
+        });
+        Ok(found.collect())
     }
 
     /// The summaries of what was listed: from the index where it has them, else from the heads, all at once.
@@ -272,7 +276,7 @@ impl Instances<'_> {
 }
 
 /// A range of creation times, as sort keys of the indexes.
-struct Range {
+pub(crate) struct Range {
     ascending: bool,
     from: String,
     until: String,
@@ -286,7 +290,7 @@ impl Range {
 }
 
 impl InstanceFilter {
-    fn range(&self, paging: &Paging) -> Result<Range, StoreError> {
+    pub(crate) fn range(&self, paging: &Paging) -> Result<Range, StoreError> {
         let mut from = self.created_from_ms.map(time).unwrap_or_default();
         let mut until = self.created_until_ms.map(time).unwrap_or_default();
         let ascending = paging.ascending;
@@ -311,16 +315,19 @@ impl InstanceFilter {
         })
     }
 
-    /// Whether it asks for more than an index answers by itself.
+    /// Whether it asks for what only a summary tells, sub-statuses aside.
     fn asks_summary(&self) -> bool {
         self.version.is_some()
             || !self.statuses.is_empty()
-            || !self.sub_statuses.is_empty()
             || self.name.is_some()
             || self.search.is_some()
             || self.parent_id.is_some()
             || self.has_incidents.is_some()
             || self.is_system.is_some()
+            || self.updated_from_ms.is_some()
+            || self.updated_until_ms.is_some()
+            || self.finished_from_ms.is_some()
+            || self.finished_until_ms.is_some()
             || (self.correlation_id.is_some() && !self.definition_ids.is_empty())
     }
 
@@ -362,10 +369,23 @@ impl InstanceFilter {
             && self
                 .is_system
                 .is_none_or(|is_system| is_system == s.is_system)
-            && self.created_from_ms.is_none_or(|from| s.created_ms >= from)
-            && self
-                .created_until_ms
-                .is_none_or(|until| s.created_ms < until)
+            && is_within(
+                Some(s.created_ms),
+                self.created_from_ms,
+                self.created_until_ms,
+            )
+            && is_within(
+                Some(s.updated_ms),
+                self.updated_from_ms,
+                self.updated_until_ms,
+            )
+            && is_within(s.finished_ms, self.finished_from_ms, self.finished_until_ms)
             && self.search.as_ref().is_none_or(has)
     }
+}
+
+/// Whether a time is at or after `from` and before `until`. What has not happened is within no bounds.
+fn is_within(at: Option<i64>, from: Option<i64>, until: Option<i64>) -> bool {
+    from.is_none_or(|from| at.is_some_and(|at| at >= from))
+        && until.is_none_or(|until| at.is_some_and(|at| at < until))
 }

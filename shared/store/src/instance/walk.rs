@@ -23,6 +23,9 @@ pub(crate) struct Listed {
     pub(crate) summary: Option<Bytes>,
 }
 
+/// How many are passed over at once.
+const SKIPPED_AT_ONCE: usize = 1_000;
+
 /// One partition and how far it is read.
 struct Lane {
     query: Query,
@@ -105,6 +108,19 @@ impl Walk {
             batch.extend(first.and_then(|lane| lane.ready.pop_front()));
         }
         Ok(batch)
+    }
+
+    /// Passes over the next `count`.
+    pub(crate) async fn skip(&mut self, store: &Store, count: usize) -> Result<(), StoreError> {
+        let mut left = count;
+        while left > 0 {
+            let passed = self.next(store, left.min(SKIPPED_AT_ONCE)).await?;
+            if passed.is_empty() {
+                return Ok(());
+            }
+            left -= passed.len();
+        }
+        Ok(())
     }
 
     /// Whether there is a next one. Every lane is read as far as that takes, all at once.

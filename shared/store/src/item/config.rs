@@ -24,6 +24,9 @@ pub struct StoreConfig {
     pub outbox_shards: u16,
     /// How many partitions the list of a definition's instances has, 1 to 99.
     pub list_shards: u16,
+    /// The sub-statuses of which there is a list for each definition; `None`: each. A list costs a write unit or two on
+    /// DynamoDB for each instance that comes into it or leaves it.
+    pub listed_statuses: Option<&'static [&'static str]>,
     /// How many partitions the timers have, 1 to 99, where they lie in the table.
     pub timer_shards: u16,
     /// Whether an atomic write costs no more than its parts: then the rows that a commit prepares are written together
@@ -33,6 +36,8 @@ pub struct StoreConfig {
     pub lease_durability: Durability,
     /// At most this many items are looked at for one page of a filtered list.
     pub list_work_max: usize,
+    /// At most this many items are looked at to find a page by its number and to count all matches.
+    pub find_work_max: usize,
     /// How long a tombstone stays, in seconds. Longer than any message may be late.
     pub tombstone_s: i64,
     /// At most this many writes in one atomic write, 10 to 100. Lower only in tests of splitting.
@@ -51,10 +56,12 @@ impl StoreConfig {
             journal_inline_max: 4 * 1_024,
             outbox_shards: 16,
             list_shards: 4,
+            listed_statuses: Some(&["Faulted"]),
             timer_shards: 4,
             commits_whole: false,
             lease_durability: Durability::Durable,
             list_work_max: 2_000,
+            find_work_max: 100_000,
             tombstone_s: 30 * 24 * 3_600,
             writes_max: 100,
         }
@@ -69,11 +76,19 @@ impl StoreConfig {
             journal_inline_max: 8 * 1_024,
             outbox_shards: 1,
             list_shards: 1,
+            listed_statuses: None,
             timer_shards: 1,
             commits_whole: true,
             lease_durability: Durability::Ordered,
             list_work_max: 20_000,
+            find_work_max: 5_000_000,
             ..Self::dynamo()
         }
+    }
+
+    /// Whether there is a list of the instances with the sub-status.
+    pub(crate) fn lists_status(&self, sub_status: &str) -> bool {
+        self.listed_statuses
+            .is_none_or(|listed| listed.contains(&sub_status))
     }
 }

@@ -181,6 +181,11 @@ impl Table for FaultyTable {
             .await
     }
 
+    async fn count(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        let count = self.inner.count(query, most);
+        self.make(Operation::Query, &query.partition, count).await
+    }
+
     async fn update(
         &self,
         key: &Key,

@@ -196,6 +196,21 @@ impl Table for MeteredTable {
         page
     }
 
+    async fn count(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        let count = self.inner.count(query, most).await;
+        // The table reads what it counts. An entry of an index is a few keys, about 200 bytes.
+        let size = usize::try_from(*count.as_ref().unwrap_or(&0)).unwrap_or(usize::MAX);
+        let units = units(size.saturating_mul(200), READ_UNIT_BYTES);
+        self.count(
+            |usage| &mut usage.index_query,
+            Spent {
+                read_half_units: units,
+                ..Spent::default()
+            },
+        );
+        count
+    }
+
     async fn update(
         &self,
         key: &Key,

@@ -168,7 +168,7 @@ pub enum Index {
     /// Attributes `g1p` and `g1s`; projects the one attribute `su` (the summary): the lists. A write that leaves
     /// these three as they are, as a lease does, does not touch the index and does not pay for it.
     One,
-    /// Attributes `g2p` and `g2s`; keys only (the item's own and these two): by definition.
+    /// Attributes `g2p` and `g2s`; keys only (the item's own and these two): by sub-status, and what has a time to go at.
     Two,
     /// Attributes `g3p` and `g3s`; keys only: by correlation id.
     Three,
@@ -272,6 +272,11 @@ pub trait Table: Send + Sync + 'static {
     /// One page of a partition.
     async fn query(&self, query: &Query) -> Result<Page, TableError>;
 
+    /// How many items a query has on all its pages, `most` at most.
+    async fn count(&self, query: &Query, most: u64) -> Result<u64, TableError> {
+        count_by_pages(self, query, most).await
+    }
+
     /// Changes one item if the condition holds, and returns it either way.
     ///
     /// What an `Ordered` update returns may be told to a user only after something durable followed it: a
@@ -300,5 +305,30 @@ pub trait Table: Send + Sync + 'static {
             }
         }
         Ok(())
+    }
+}
+
+/// Counts what a query has by reading its pages.
+///
+/// # Errors
+///
+/// As for [`Table::query`].
+pub async fn count_by_pages<T: Table + ?Sized>(
+    table: &T,
+    query: &Query,
+    most: u64,
+) -> Result<u64, TableError> {
+    let mut query = Query {
+        limit: 1_000,
+        ..query.clone()
+    };
+    let mut count = 0;
+    loop {
+        let page = table.query(&query).await?;
+        count += page.items.len() as u64;
+        query.cursor = page.cursor;
+        if count >= most || query.cursor.is_none() {
+            return Ok(count.min(most));
+        }
     }
 }

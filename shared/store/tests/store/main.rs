@@ -17,6 +17,7 @@ mod create;
 mod damaged;
 mod definitions;
 mod epoch;
+mod find;
 mod identity;
 mod journal;
 mod layout;

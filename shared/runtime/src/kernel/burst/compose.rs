@@ -4,7 +4,7 @@ use bytes::Bytes;
 use dormouse_engine::activity::event::PAYLOAD;
 use dormouse_engine::effect::Effect;
 use dormouse_engine::id::BookmarkId;
-use dormouse_engine::instance::{Bookmark, Instance, Status};
+use dormouse_engine::instance::{Bookmark, Instance};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Next, Transition};
 use dormouse_engine::time::Timestamp;
@@ -368,15 +368,11 @@ fn found_by(instance: &Instance, bookmark: &Bookmark) -> Result<Option<FoundBy>,
 }
 
 fn summary(instance: &Instance, is_system: bool) -> Summary {
-    let status = match instance.status() {
-        Status::Running => "Running",
-        Status::Finished => "Finished",
-    };
     Summary {
         definition_id: instance.definition_id.clone(),
         definition_version: instance.version,
         definition_version_id: instance.version_id.clone(),
-        status: status.to_owned(),
+        status: instance.status().as_str().to_owned(),
         sub_status: instance.sub_status.as_str().to_owned(),
         ended: instance.is_ended(),
         name: instance.name.clone(),
