@@ -21,8 +21,8 @@ await page.getByRole("button", { name: "Retry" }).click();
 await page.getByText("No instance has an incident").waitFor();
 await until("the instance finishes", async () => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus === "Finished");
 
-// Keys lead everywhere: 2 is the list of instances.
-await page.keyboard.press("2");
+// Keys lead everywhere: 3 is the list of instances.
+await page.keyboard.press("3");
 await page.getByRole("heading", { name: "Instances" }).waitFor();
 // Who skips to the content stays on the page.
 await page.locator(".skip").focus();
@@ -36,21 +36,21 @@ await shoot(page, "instance");
 // What could not be delivered is delivered once its workflow is there.
 await until("there is a dead letter", async () => (await api("GET", "/bookmark-queue/dead-letters")).totalCount === 1);
 await publish("missing", [{ type: "Elsa.WriteLine", id: "line", text: literal("String", "late") }]);
-await page.keyboard.press("4");
+await page.keyboard.press("6");
 await page.getByText("there is no such definition").waitFor();
 await shoot(page, "dead-letter");
 await page.getByRole("button", { name: "Replay" }).click();
-await page.getByText("There are none").waitFor();
+await page.getByText("There are no dead letters").waitFor();
 await until("what was dead has run", async () => (await api("GET", "/workflow-instances/late/execution-state").catch(() => ({}))).subStatus === "Finished");
 
-await page.keyboard.press("6");
+await page.keyboard.press("7");
 await page.getByRole("button", { name: "Check now" }).click();
 await page.locator(".pill", { hasText: /passed|failed/ }).nth(3).waitFor();
 await shoot(page, "cluster");
 assert.equal(await page.locator(".pill.bad").count(), 0, await page.locator("main").innerText());
 
 // Without Studio its place says how to get it.
-await page.keyboard.press("7");
+await page.keyboard.press("9");
 await page.getByText("dormouse studio install").waitFor();
 await shoot(page, "without-studio");
 await leave(page);

@@ -1,0 +1,65 @@
+// Whether the server answers. While it does not, a bar says since when, and the page asks again by itself.
+
+import { clock, h } from "./dom.js";
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 15_000;
+const back = new Set();
+let last = null;
+let since = null;
+let timer = 0;
+let wait = FIRST_MS;
+let due = 0;
+
+/** Calls `listener` when the server answers again. */
+export const onReach = (listener) => back.add(listener);
+
+export const isReachable = () => since === null;
+
+/** The server has answered. */
+export function reached() {
+  last = new Date();
+  if (since === null) return;
+  since = null;
+  wait = FIRST_MS;
+  clearTimeout(timer);
+  document.getElementById("unreachable")?.remove();
+  for (const listener of back) listener();
+}
+
+/** The server has not answered: the error to throw. */
+export function unreachable() {
+  if (since === null) {
+    since = new Date();
+    later();
+  }
+  show();
+  const error = new Error("The server does not answer. This page tries again by itself.");
+  error.isUnreachable = true;
+  return error;
+}
+
+function later() {
+  clearTimeout(timer);
+  due = Date.now() + wait;
+  timer = setTimeout(look, wait);
+  wait = Math.min(wait * 2, LONGEST_MS);
+}
+
+async function look() {
+  const answer = await fetch("/health/live", { cache: "no-store" }).catch(() => null);
+  if (answer?.ok) return reached();
+  later();
+  show();
+}
+
+function show() {
+  const box = document.getElementById("unreachable") ?? h("div", { id: "unreachable", role: "alert" });
+  const next = Math.max(1, Math.round((due - Date.now()) / 1000));
+  box.replaceChildren(
+    h("span", {}, "The server has not answered since ", clock(since.toISOString()), ". ",
+      last ? ["This page shows the state of ", clock(last.toISOString()), ". "] : "",
+      `Next attempt in ${next} s.`),
+    h("button", { type: "button", onclick: look }, "Try now"));
+  if (!box.isConnected) document.getElementById("bar").after(box);
+}
