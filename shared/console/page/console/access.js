@@ -18,7 +18,7 @@ const once = (title, secret) => dialog({
   },
 });
 
-const rolesField = (roles, chosen = []) => field("Roles", h("span", {}, roles.map((one) => h("label", { class: "tick" }, h("input", { type: "checkbox", name: "roles", value: one.id, checked: chosen.includes(one.id) }), ` ${one.name} `))), "What it may do");
+const rolesField = (roles, chosen = []) => h("fieldset", { class: "field" }, h("legend", {}, "Roles"), h("span", {}, roles.map((one) => h("label", { class: "tick" }, h("input", { type: "checkbox", name: "roles", value: one.id, checked: chosen.includes(one.id) }), ` ${one.name} `))));
 
 const words = (text) => String(text).split(/[\s,]+/).filter(Boolean);
 const required = (form, name, label) => {

@@ -11,7 +11,7 @@ export function describe(bookmark) {
   if (bookmark.name === "Elsa.Event") return { kind: "event", title: `event ${payload.EventName ?? ""}`, event: payload.EventName };
   if (bookmark.name === "Elsa.RunTask") return { kind: "task", title: `task ${payload.TaskName ?? ""}`, task: payload.TaskId, taskName: payload.TaskName };
   if (payload.For === "task") return { kind: "task", title: `task ${payload.Type ?? ""}`, task: payload.TaskId, taskName: payload.Type, type: payload.Type, version: payload.Version, queue: payload.Queue };
-  if (bookmark.waitsFor === "timer") return { kind: "timer", title: "time" };
+  if (bookmark.waitsFor === "timer") return { kind: "timer", title: "timer" };
   if (bookmark.waitsFor === "call") return { kind: "call", title: bookmark.name?.replace(/^Elsa\./, "") ?? "a call" };
   if (payload.path ?? payload.Path) return { kind: "http", title: `HTTP ${payload.method ?? payload.Method ?? ""} ${payload.path ?? payload.Path}` };
   return { kind: "other", title: (bookmark.name ?? "a resume").replace(/^Elsa\./, "") };

@@ -22,6 +22,7 @@ let shown = 0;
 let said = "";
 let timer = 0;
 let isAsking = false;
+let current = [];
 
 function parts() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -42,11 +43,12 @@ async function show(isAgain = false) {
   const { name, id, query } = parts();
   if (!isAgain) bar(`/#/${name}`);
   try {
-    if (!isAgain && !(await isIn())) return await ask();
+    if (!(await isIn())) return await ask();
     isAsking = false;
     const { page } = await PAGES[name](id);
     const content = await page(query, id);
     if (turn !== shown) return;
+    current = content;
     place(content, isAgain);
     document.title = `${main.querySelector("h1")?.firstChild?.textContent ?? "Dormouse"} · Dormouse`;
     if (!isAgain) { scrollTo(0, 0); main.focus({ preventScroll: true }); }
@@ -83,12 +85,13 @@ const isBusy = () => document.hidden || !isReachable() || document.querySelector
 
 /** Brings the page up to date after `ms`: by its own `update`, else as a whole. A page that does not change is asked less often. */
 function next(turn, content, ms) {
+  clearTimeout(timer);
   timer = setTimeout(async () => {
     if (turn !== shown || isAsking) return;
     const hasOwn = content.update;
-    if (hasOwn ? document.hidden || !isReachable() : isBusy()) return next(turn, content, ms);
+    if (hasOwn ? document.hidden || !isReachable() : isBusy()) return next(turn, content, Math.max(ms, 1_000));
     if (!hasOwn) return show(true);
-    let wait = Math.min(ms * 1.5, LONGEST_MS);
+    let wait = Math.min(Math.max(ms, 1_000) * 1.5, LONGEST_MS);
     try {
       wait = (await content.update()) ?? wait;
     } catch (error) {
@@ -100,8 +103,16 @@ function next(turn, content, ms) {
 }
 
 addEventListener("hashchange", () => show());
-document.addEventListener("visibilitychange", () => { if (!document.hidden && !isAsking && !isBusy()) show(true); });
-onReach(() => show(!main.querySelector(".problem") && !isAsking));
+
+/** Brings what is shown up to date now. */
+function refresh() {
+  if (isAsking || main.querySelector(".problem")) return show();
+  if (current.update) next(shown, current, 0);
+  else if (!isBusy()) show(true);
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+onReach(refresh);
 onToken((token) => { if (!token || isAsking) show(); });
 keys();
 // The address after `#` names a page, so the link's own target must not become one.

@@ -125,6 +125,6 @@ export async function page() {
     place,
     h("h2", {}, "Since this node started"),
     h("div", { class: "cards" }, SHOWN.filter(([name]) => name in numbers).map(([name, shown]) => h("div", { class: "card" }, h("b", {}, numbers[name].toLocaleString("en")), h("span", {}, shown)))),
-    Object.keys(numbers).length ? "" : h("p", { class: "soft" }, "This address does not publish its metrics (/metrics)."),
+    Object.keys(numbers).length ? "" : h("p", { class: "soft" }, "There are no metrics to show: this address does not publish them (/metrics), or you lack the permission read:metrics."),
   ].flat();
 }

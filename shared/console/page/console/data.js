@@ -11,6 +11,7 @@ export async function count(filter) {
 
 /** The node's metrics by name; those that it does not publish are left out. */
 export async function metrics() {
+  if (!(await may("read:metrics"))) return {};
   const headers = token() ? { authorization: `Bearer ${token()}` } : {};
   const response = await fetch("/metrics", { headers }).catch(() => null);
   const numbers = {};

@@ -11,7 +11,7 @@ export function dialog({ title, body = [], ok = "OK", danger = false, work = (va
     let result = null;
     const wrong = h("p", { class: "bad", role: "alert" });
     const send = ok && h("button", { class: danger ? "main danger" : "main" }, ok);
-    const form = h("form", { method: "dialog", novalidate: true, onsubmit: async (event) => {
+    const form = h("form", { method: "dialog", novalidate: true, oninput: () => { wrong.textContent = ""; }, onsubmit: async (event) => {
       event.preventDefault();
       wrong.textContent = "";
       send.disabled = true;

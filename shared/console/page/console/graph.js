@@ -17,18 +17,19 @@ export const STATES = {
 const NAME_MAX = 21;
 const cut = (text) => (text.length > NAME_MAX ? `${text.slice(0, NAME_MAX - 1)}…` : text);
 
-/** The state of an execution of an activity. */
-export function stateOf(execution) {
+/** The state of an execution of an activity. One that was open when its instance ended was cancelled with it. */
+export function stateOf(execution, hasEnded = false) {
   if (execution.status === "Completed") return "done";
   if (execution.status === "Faulted") return "failed";
   if (execution.status === "Canceled" || execution.status === "Cancelled") return "cancelled";
+  if (hasEnded) return "cancelled";
   return execution.hasBookmarks ? "waiting" : "running";
 }
 
 /** The state of each activity by its id: that of its last execution. */
-export function statesOf(executions) {
+export function statesOf(executions, hasEnded) {
   const states = new Map();
-  for (const one of executions) states.set(one.activityId, stateOf(one));
+  for (const one of executions) states.set(one.activityId, stateOf(one, hasEnded));
   return states;
 }
 

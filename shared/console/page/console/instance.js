@@ -117,13 +117,15 @@ export async function page(query, id) {
 
   function draw(all, names) {
     const root = all.executions[0];
+    // A faulted instance keeps its other branches: they continue after a retry.
+    const hasEnded = ["Finished", "Cancelled"].includes(all.found.subStatus);
     const inside = all.executions.filter((one) => names.has(one.activityId));
     const put = (name, content) => { if (!places[name].contains(document.activeElement) || document.activeElement.tagName !== "SUMMARY") places[name].replaceChildren(...content.flat(3).filter(Boolean)); };
     put("head", head(all));
     put("incidents", incidents(all, names));
     put("waits", waits(all, names));
-    put("graph", [h("h2", {}, "Graph"), all.graph ? drawing(all.graph, { states: statesOf(all.executions), rest: "idle", pick: log.show }) : h("p", { class: "soft" }, "The definition of this instance cannot be read.")]);
-    put("timeline", [h("h2", {}, "Timeline"), timeline(inside.length ? inside : [root].filter(Boolean), tries(), (one) => names.get(one) ?? one, { begin: all.found.createdAt, end: all.found.status === "Finished" ? all.found.finishedAt ?? all.found.updatedAt : null, pick: log.show })]);
+    put("graph", [h("h2", {}, "Graph"), all.graph ? drawing(all.graph, { states: statesOf(all.executions, hasEnded), rest: "idle", pick: log.show }) : h("p", { class: "soft" }, "The definition of this instance cannot be read.")]);
+    put("timeline", [h("h2", {}, "Timeline"), timeline(inside.length ? inside : [root].filter(Boolean), tries(), (one) => names.get(one) ?? one, { begin: all.found.createdAt, end: all.found.status === "Finished" ? all.found.finishedAt ?? all.found.updatedAt : null, hasEnded, pick: log.show })]);
     put("children", all.tree);
     put("values", values(all));
   }

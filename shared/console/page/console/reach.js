@@ -9,7 +9,6 @@ let last = null;
 let since = null;
 let timer = 0;
 let wait = FIRST_MS;
-let due = 0;
 
 /** Calls `listener` when the server answers again. */
 export const onReach = (listener) => back.add(listener);
@@ -41,7 +40,6 @@ export function unreachable() {
 
 function later() {
   clearTimeout(timer);
-  due = Date.now() + wait;
   timer = setTimeout(look, wait);
   wait = Math.min(wait * 2, LONGEST_MS);
 }
@@ -50,16 +48,11 @@ async function look() {
   const answer = await fetch("/health/live", { cache: "no-store" }).catch(() => null);
   if (answer?.ok) return reached();
   later();
-  show();
 }
 
 function show() {
-  const box = document.getElementById("unreachable") ?? h("div", { id: "unreachable", role: "alert" });
-  const next = Math.max(1, Math.round((due - Date.now()) / 1000));
-  box.replaceChildren(
-    h("span", {}, "The server has not answered since ", clock(since.toISOString()), ". ",
-      last ? ["This page shows the state of ", clock(last.toISOString()), ". "] : "",
-      `Next attempt in ${next} s.`),
-    h("button", { type: "button", onclick: look }, "Try now"));
-  if (!box.isConnected) document.getElementById("bar").after(box);
+  if (document.getElementById("unreachable")) return;
+  document.getElementById("bar").after(h("div", { id: "unreachable", role: "alert" },
+    h("span", {}, "The server has not answered since ", clock(since.toISOString()), ". ", last ? ["The last answer came at ", clock(last.toISOString()), ". "] : "", "This page asks again by itself."),
+    h("button", { type: "button", onclick: look }, "Try now")));
 }

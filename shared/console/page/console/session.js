@@ -74,10 +74,10 @@ export async function login(username, password) {
 
 /** Ends the session in all tabs and at the server, which rejects its tokens from then on. */
 export async function logout() {
-  const headers = { authorization: `Bearer ${token()}` };
-  // The tokens are deleted here even if the server cannot be reached.
-  if (token()) await fetch(`${API}/identity/logout`, { method: "POST", headers }).catch(() => null);
+  const ended = token();
+  // The tabs forget the tokens first, so that none asks with one that has ended.
   keep(null);
+  if (ended) await fetch(`${API}/identity/logout`, { method: "POST", headers: { authorization: `Bearer ${ended}` } }).catch(() => null);
 }
 
 /** Ways to sign in here: by name and password, at an issuer, or both. */

@@ -19,8 +19,8 @@ const PAGES = [
 let hasKeys = false;
 
 async function leave() {
-  const { oidc } = await ways();
   const isOfIssuer = (claims(token()).sub ?? "").startsWith("oidc:");
+  const { oidc } = await ways();
   await logout();
   location.assign(oidc && isOfIssuer ? oidc.signOut : "/");
 }
@@ -32,12 +32,14 @@ function home(event) {
   location.hash = "/";
 }
 
+// Made once: the picture is not loaded again with each page.
+const name = h("a", { class: "name", href: "/", onclick: home }, h("img", { src: "/console/icon.svg", alt: "" }), "Dormouse");
+
 /** Draws the bar; `here` is the link of the page that is shown. */
 export function bar(here) {
   const links = PAGES.map(([href, name], place) =>
     h("a", { href, "aria-current": href === here ? "page" : null, title: hasKeys ? `Key ${place + 1}` : null }, name));
   const out = token() && h("button", { type: "button", onclick: leave }, "Log out");
-  const name = h("a", { class: "name", href: "/", onclick: home }, h("img", { src: "/console/icon.svg", alt: "" }), "Dormouse");
   const guide = h("a", { class: "guide-link", href: "/guide" }, "Guide");
   document.getElementById("bar").replaceChildren(name, guide, h("nav", { "aria-label": "Pages" }, links), ...(out ? [out] : []));
   document.querySelector("#bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -11,16 +11,16 @@ const percent = (part) => `${Math.min(100, Math.max(0, part * 100)).toFixed(3)}%
  * The timeline of executions. `tries`: times of failed attempts by the execution's id. `name(id)`: an activity's name.
  * It ends at `now` if the instance has not ended.
  */
-export function timeline(executions, tries, name, { begin, end, pick }) {
+export function timeline(executions, tries, name, { begin, end, hasEnded, pick }) {
   if (!executions.length) return h("p", { class: "soft" }, "No activity has run yet.");
   const first = new Date(begin).getTime();
   const last = Math.max(end ? new Date(end).getTime() : Date.now(), first + 1);
   const at = (text) => (new Date(text).getTime() - first) / (last - first);
   const rows = executions.slice(0, ROWS_MAX).map((one) => {
-    const state = stateOf(one);
-    const isOpen = state === "running" || state === "waiting";
+    const state = stateOf(one, hasEnded);
+    const isOpen = !one.completedAt && ["running", "waiting", "cancelled"].includes(state);
     const until = one.completedAt ? at(one.completedAt) : isOpen ? 1 : at(one.startedAt);
-    const ms = (one.completedAt ? new Date(one.completedAt).getTime() : isOpen ? Date.now() : new Date(one.startedAt).getTime()) - new Date(one.startedAt).getTime();
+    const ms = (one.completedAt ? new Date(one.completedAt).getTime() : isOpen ? last : new Date(one.startedAt).getTime()) - new Date(one.startedAt).getTime();
     const word = STATES[state][0];
     const failed = tries.get(one.id) ?? [];
     return h("tr", {},
