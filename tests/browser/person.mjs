@@ -35,7 +35,7 @@ export function watch(page) {
   page.on("pageerror", (error) => seen.push(`error in the page: ${error.message}`));
   page.on("console", (message) => {
     // The console itself writes no errors in normal use. Studio's views are another matter.
-    const isOurs = !new URL(page.url()).pathname.startsWith("/workflows/");
+    const isOurs = page.url().startsWith(URL_) && !new URL(page.url()).pathname.startsWith("/workflows/");
     if (/Content Security Policy/i.test(message.text()) || (isOurs && message.type() === "error" && !allowed.test(message.text()))) seen.push(`${message.text()} ${message.location().url}`);
   });
   page.on("request", (request) => {

@@ -26,7 +26,7 @@ async function sendEvent(id, event) {
     work: async (form) => {
       const input = jsonOf(form, "payload", "Payload");
       const { delivered } = await api("POST", `/events/${encodeURIComponent(event)}/trigger`, { workflowInstanceId: id, input, workflowExecutionMode: "Synchronous" });
-      return delivered?.resumed || !delivered ? "The event was delivered." : "The instance does not wait for this event any more. The event is kept for it.";
+      return delivered?.resumed.length ? "The event was delivered." : "The instance does not wait for this event any more. The event is kept for it.";
     },
   });
 }

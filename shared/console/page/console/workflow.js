@@ -16,7 +16,7 @@ const MOST = 1_000;
 const FAILED_READ_MAX = 50;
 
 const encoded = encodeURIComponent;
-const version = (id, number) => api("GET", `/workflow-definitions/by-definition-id/${encoded(id)}?versionOptions=${encoded(`Version:${number}`)}`);
+const version = (id, number) => api("GET", `/workflow-definitions/by-definition-id/${encoded(id)}?versionOptions=${number}`);
 
 async function compareVersions(id, versions) {
   const options = (chosen) => versions.map((one) => h("option", { value: one.version, selected: one.version === chosen }, `version ${one.version}${one.isPublished ? ", published" : one.isLatest ? ", latest" : ""}`));
@@ -44,7 +44,7 @@ async function rollBack(id, one) {
 function versionTable(id, versions, isAllowed) {
   return table(["Version", "Saved", "State", ""], versions.map((one) => [
     few(`version ${one.version}`), whole(moment(one.createdAt)), few(one.isPublished ? h("span", { class: "good" }, "published") : one.isLatest ? h("span", { class: "wait" }, "draft") : h("span", { class: "soft" }, "earlier")),
-    few(action("Export", () => download(`/workflow-definitions/${encoded(id)}/export?versionOptions=${encoded(`Version:${one.version}`)}`, `${id}-${one.version}.json`)), " ",
+    few(action("Export", () => download(`/workflow-definitions/${encoded(id)}/export?versionOptions=${one.version}`, `${id}-${one.version}.json`)), " ",
       isAllowed && !one.isPublished && !one.isLatest ? action("Roll back…", () => rollBack(id, one)) : ""),
   ]), "");
 }
