@@ -1,14 +1,22 @@
 // One sign-in for all tabs; a server that stops answering and comes back; times; no errors in the browser's console.
 
 import { strict as assert } from "node:assert";
-import { URL_, allow, api, arrive, leave, literal, open, publish, shoot, until, watch } from "./person.mjs";
+import { API, URL_, allow, api, arrive, leave, literal, open, publish, shoot, until, watch } from "./person.mjs";
 
 const page = await arrive();
 await publish("waits", [{ type: "Elsa.Event", id: "go", name: "Wait for a word", eventName: literal("String", "Word") }]);
 const { workflowInstanceId: id } = await api("POST", "/workflow-definitions/waits/dispatch", { correlationId: "order 7" });
 
-// A second tab is signed in, whichever page it opens.
+// All that the first page loads, from the sign-in to the overview, is light.
+let weight = 0;
+const read = [];
+page.on("response", (response) => { if (!response.url().startsWith(API)) read.push(response.body().then((body) => { weight += body.length; }, () => {})); });
 await open(page, "/");
+await page.getByRole("link", { name: "waits" }).waitFor();
+await Promise.all(read.splice(0));
+assert.ok(weight > 20_000 && weight <= 100_000, `the first page loads ${weight} bytes`);
+
+// A second tab is signed in, whichever page it opens.
 const second = await page.context().newPage();
 watch(second);
 await second.goto(`${URL_}/#/instances/${id}`);

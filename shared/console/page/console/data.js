@@ -1,6 +1,6 @@
 // Data that several pages read from the API.
 
-import { api, may, token } from "./session.js";
+import { api, may, onToken, token } from "./session.js";
 import { h, moment } from "./dom.js";
 
 /** How many instances match, as text: "10,000+" where counting ended. */
@@ -59,6 +59,9 @@ export const activityName = (names, id, other = null) => h("span", { class: "act
 
 const seen = new Map();
 const SEEN_MAX = 500;
+
+// The next user may not be allowed to read what this one has read.
+onToken((token) => { if (!token) { graphs.clear(); seen.clear(); } });
 
 /** An instance with its state. What has not changed since it was read is not read again. */
 export async function wholeInstance(listed) {

@@ -1,6 +1,6 @@
 // How many instances run, wait and failed, the latest ones, and the cost.
 
-import { about, api, may } from "./session.js";
+import { about, api, may, onToken } from "./session.js";
 import { few, h, instanceLink, link, moment, pill, table, whole } from "./dom.js";
 import { count, metrics, pauseState, pauseWords } from "./data.js";
 
@@ -17,34 +17,42 @@ function cost(prices, numbers) {
   ];
 }
 
+// The last figures, which stand there until the next ones have come.
+const known = new Map();
+onToken((token) => { if (!token) known.clear(); });
+
+/** An element that is filled when its figure has come. Figures are not waited for: counting takes a while in a large table. */
+function later(element, name, figure, draw) {
+  const show = () => element.replaceChildren(...[draw(known.get(name))].flat());
+  if (known.has(name)) show();
+  figure.then((found) => { known.set(name, found); show(); }, (error) => { if (!error.isUnreachable && !known.has(name)) element.replaceChildren(h("span", { class: "bad", title: error.message }, "not known")); });
+  return element;
+}
+
+const nothingYet = () => [h("b", {}, "Nothing has run yet."), h("p", {}, "Publish a workflow, then start it from ", link("definitions", "Workflows"), ".")];
+
+const latest = (found) => table(["Workflow", "State", "Changed", "Correlation"], found.items.map((one) => [
+  whole(instanceLink(one.id, one.name || one.definitionId)),
+  few(pill(one.subStatus)), few(moment(one.updatedAt)), one.correlationId ?? "",
+]), nothingYet());
+
 export async function page() {
-  const [running, waiting, faulted, finished, letters, recent, numbers, server, pausing] = await Promise.all([
-    count({ subStatuses: ["Executing", "Pending"] }),
-    count({ subStatuses: ["Suspended"] }),
-    count({ subStatuses: ["Faulted"] }),
-    count({ subStatuses: ["Finished"] }),
-    may("read:bookmark-queue:dead-letters").then((isAllowed) => isAllowed && api("GET", "/bookmark-queue/dead-letters?pageSize=1")),
-    api("POST", "/workflow-instances", { page: 0, pageSize: 10 }),
-    metrics(),
-    about(),
-    pauseState(),
-  ]);
-  const card = (href, number, name, colour) => h("a", { class: "card", href: `/#/${href}` }, h("b", { class: colour }, number), h("span", {}, name));
-  const isQuiet = recent.items.length === 0;
+  const [pausing, mayLetters] = await Promise.all([pauseState(), may("read:bookmark-queue:dead-letters")]);
+  const card = (href, name, figure, colour) => h("a", { class: "card", href: `/#/${href}` },
+    later(h("b", {}, "…"), name, figure, (number) => h("span", { class: colour(number) }, number)), h("span", {}, name));
+  const always = (colour) => () => colour;
+  const unlessNone = (number) => (number === "0" ? "none" : "bad");
   return [
     h("h1", {}, "Overview"),
     pausing?.pausedAt ? h("p", { class: "notice", role: "status" }, pauseWords(pausing), ". No workflow starts or resumes until the pause ends: ", link("cluster", "Cluster")) : "",
     h("div", { class: "cards" },
-      card("instances?status=Executing", running, "running now", "good"),
-      card("instances?status=Suspended", waiting, "waiting", "wait"),
-      card("incidents", faulted, "failed", faulted === "0" ? "" : "bad"),
-      letters && card("dead-letters", String(letters.totalCount), "dead letters", letters.totalCount ? "bad" : ""),
-      card("instances?status=Finished", finished, "finished", "")),
+      card("instances?status=Executing", "running now", count({ subStatuses: ["Executing", "Pending"] }), always("good")),
+      card("instances?status=Suspended", "waiting", count({ subStatuses: ["Suspended"] }), always("wait")),
+      card("incidents", "failed", count({ subStatuses: ["Faulted"] }), unlessNone),
+      mayLetters && card("dead-letters", "dead letters", api("GET", "/bookmark-queue/dead-letters?pageSize=1").then((all) => all.totalCount.toLocaleString("en")), unlessNone),
+      card("instances?status=Finished", "finished", count({ subStatuses: ["Finished"] }), always("none"))),
     h("h2", {}, "Latest instances"),
-    table(["Workflow", "State", "Changed", "Correlation"], recent.items.map((one) => [
-      whole(instanceLink(one.id, one.name || one.definitionId)),
-      few(pill(one.subStatus)), few(moment(one.updatedAt)), one.correlationId ?? "",
-    ]), isQuiet && h("span", {}, "Nothing has run yet. Publish a workflow, then start it from ", link("definitions", "Workflows"), ".")),
-    cost(server.prices, numbers) ?? "",
-  ].flat();
+    later(h("div", {}, h("p", { class: "soft" }, "…")), "latest", api("POST", "/workflow-instances", { page: 0, pageSize: 10 }), latest),
+    later(h("div", {}), "cost", Promise.all([about(), metrics()]), ([server, numbers]) => cost(server.prices, numbers) ?? []),
+  ];
 }
