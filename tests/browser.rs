@@ -116,7 +116,9 @@ fn who_draws_what_somebody_else_has_saved_meanwhile_is_told_so() {
 fn a_person_mends_an_incident_and_replays_a_dead_letter() {
     let Some(browser) = browser() else { return };
     let data = folder();
-    bury(data.path());
+    for id in ["late", "lost", "gone"] {
+        bury(data.path(), id);
+    }
     let server = Server::start(data.path());
     visit("operating.mjs", &server, &browser);
 }
@@ -138,7 +140,55 @@ fn a_person_pauses_all_workflows_and_lets_them_go_on() {
 }
 
 #[test]
-fn a_phone_shows_every_page() {
+fn a_session_is_that_of_all_tabs_and_outlives_a_stopped_server() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("session.mjs", &server, &browser);
+}
+
+#[test]
+fn the_page_of_an_instance_follows_it_and_answers_what_it_waits_for() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("instance.mjs", &server, &browser);
+}
+
+#[test]
+fn lists_are_filtered_and_many_instances_are_handled_at_once() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("lists.mjs", &server, &browser);
+}
+
+#[test]
+fn a_workflow_is_started_by_a_form_compared_and_rolled_back() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("workflow.mjs", &server, &browser);
+}
+
+#[test]
+fn a_person_completes_and_fails_tasks_in_the_inbox() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("inbox.mjs", &server, &browser);
+}
+
+#[test]
+fn keys_users_and_roles_are_managed_and_a_reader_sees_no_errors() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("access.mjs", &server, &browser);
+}
+
+#[test]
+fn every_page_fits_a_phone_and_a_desk_and_is_accessible() {
     let Some(browser) = browser() else { return };
     let data = folder();
     let server = Server::start(data.path());
@@ -197,23 +247,23 @@ fn people_sign_in_at_an_openid_provider_and_out_again() {
 }
 
 /// Leaves a message in a data folder that cannot be delivered: a start of a workflow that is not there yet.
-fn bury(data: &Path) {
+fn bury(data: &Path, id: &str) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let table = EmbeddedTable::open(data).unwrap();
         let store = Store::new(std::sync::Arc::new(table), StoreConfig::embedded());
         let task = Task::Start {
-            instance: "late".into(),
-            definition: DefinitionHandle::published("missing"),
+            instance: id.into(),
+            definition: DefinitionHandle::published(if id == "late" { "missing" } else { "never" }),
             start: StartFacts::default(),
         };
         let tenant = Tenant::default();
-        let message = Message::new("start/late", tenant.clone(), task);
+        let message = Message::new(format!("start/{id}"), tenant.clone(), task);
         let effect = message.effect().unwrap();
         let long_ago = 1_700_000_000_000;
         store
             .outbox()
-            .put(&tenant, "late", long_ago, &[effect])
+            .put(&tenant, id, long_ago, &[effect])
             .await
             .unwrap();
     });

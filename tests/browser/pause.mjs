@@ -11,17 +11,19 @@ const subStatus = async (id) =>
 await publish("late", [{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:03") }]);
 
 await open(page, "/");
-await page.keyboard.press("6");
+await page.keyboard.press("7");
 await page.getByRole("heading", { name: "Cluster" }).waitFor();
 // Whoever thinks better of it has changed nothing.
-page.once("dialog", (dialog) => dialog.dismiss());
-await page.getByRole("button", { name: "Pause" }).click();
+await page.getByRole("button", { name: "Pause…" }).click();
+await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 assert.equal(await isPaused(), false);
 
 const { workflowInstanceId: id } = await api("POST", "/workflow-definitions/late/dispatch", {});
 await until("the instance waits", async () => (await subStatus(id)) === "Suspended");
-page.once("dialog", (dialog) => dialog.accept("moving house"));
-await page.getByRole("button", { name: "Pause" }).click();
+await page.getByRole("button", { name: "Pause…" }).click();
+await page.getByLabel("Reason").fill("moving house");
+await shoot(page, "asked");
+await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
 await page.getByText("by admin: moving house").waitFor();
 await shoot(page, "paused");
 assert.equal(await isPaused(), true);
@@ -37,8 +39,8 @@ await new Promise((done) => setTimeout(done, 4_000));
 assert.equal(await subStatus(id), "Suspended");
 
 await page.getByRole("status").getByRole("link", { name: "Cluster" }).click();
-await page.getByRole("button", { name: "Go on" }).click();
-await page.getByRole("button", { name: "Pause" }).waitFor();
+await page.getByRole("button", { name: "Resume" }).click();
+await page.getByRole("button", { name: "Pause…" }).waitFor();
 await shoot(page, "running");
 await until("the instance goes on", async () => (await subStatus(id)) === "Finished");
 assert.equal(await isPaused(), false);

@@ -2,6 +2,8 @@
 // the way is checked at the end by `leave`: errors in the page, requests to others, what the security policy stopped.
 
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 export const URL_ = process.argv[2];
@@ -9,9 +11,13 @@ export const API = `${URL_}/elsa/api`;
 // Without these flags Chromium asks its maker's hosts for all sorts of things.
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 // Studio is WebAssembly, and its start is work.
-const SLOW_MS = 120_000;
+const SLOW_MS = Number(process.env.PATIENCE_MS ?? 120_000);
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const seen = [];
+// Nothing.
+let allowed = /$^/;
 let shots = 0;
 
 /** A page of a browser of a size. */
@@ -19,10 +25,18 @@ export async function arrive(size = { width: 1400, height: 900 }) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
   const context = await browser.newContext({ viewport: size });
   const page = await context.newPage();
+  watch(page);
+  return page;
+}
+
+/** Notes whatever goes wrong in a page. */
+export function watch(page) {
   page.setDefaultTimeout(SLOW_MS);
   page.on("pageerror", (error) => seen.push(`error in the page: ${error.message}`));
   page.on("console", (message) => {
-    if (/Content Security Policy/i.test(message.text())) seen.push(message.text());
+    // The console itself writes no errors in normal use. Studio's views are another matter.
+    const isOurs = page.url().startsWith(URL_) && !new URL(page.url()).pathname.startsWith("/workflows/");
+    if (/Content Security Policy/i.test(message.text()) || (isOurs && message.type() === "error" && !allowed.test(message.text()))) seen.push(`${message.text()} ${message.location().url}`);
   });
   page.on("request", (request) => {
     // What the pages of another server ask for is their own affair.
@@ -32,7 +46,21 @@ export async function arrive(size = { width: 1400, height: 900 }) {
   page.on("response", (response) => {
     if (response.status() >= 500 || (response.status() === 404 && response.url().startsWith(API))) seen.push(`${response.status()} ${response.request().method()} ${response.url()}`);
   });
-  return page;
+}
+
+/** Errors in the browser's console that a test causes on purpose. */
+export function allow(pattern) {
+  allowed = pattern;
+}
+
+/** No violation of the rules of accessibility, in a page as it is now. */
+export async function accessible(page, name) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+  });
+  assert.deepEqual(found, [], name);
 }
 
 /** Opens a page, and logs in where it is asked for. */

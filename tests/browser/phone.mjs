@@ -1,31 +1,53 @@
-// Every page of ours on a phone, by light and in the dark: nothing is wider than the screen.
+// Every page of the console on a phone and on a desk, in light and in dark: nothing is wider than the screen, and all of it is
+// accessible.
 
 import { strict as assert } from "node:assert";
-import { URL_, arrive, leave, open, shoot } from "./person.mjs";
+import { URL_, accessible, arrive, leave, open, shoot } from "./person.mjs";
 
-const PAGES = [["", "Overview"], ["instances", "Instances"], ["incidents", "Incidents"], ["dead-letters", "Dead letters"], ["definitions", "Workflows"], ["cluster", "Cluster"]];
+const PAGES = [["", "Overview"], ["inbox", "Inbox"], ["instances", "Instances"], ["instances?definition=approval&columns=workflow,state,duration", "Instances"], ["incidents", "Incidents"], ["definitions", "Workflows"], ["definitions/approval", "Approval"], ["dead-letters", "Dead letters"], ["cluster", "Cluster"], ["access", "Access"]];
 
-const page = await arrive({ width: 375, height: 740 });
+const page = await arrive({ width: 390, height: 780 });
+await page.goto(`${URL_}/`);
+await page.getByLabel("Password").waitFor();
+await accessible(page, "the sign-in");
 await open(page, "/");
 await shoot(page, "first");
-for (const scheme of ["light", "dark"]) {
-  await page.emulateMedia({ colorScheme: scheme });
-  for (const [path, name] of PAGES) {
-    await page.goto(`${URL_}/#/${path}`);
-    await page.getByRole("heading", { name, level: 1 }).waitFor();
-    const { scrollWidth, clientWidth } = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return { scrollWidth, clientWidth };
-    });
-    assert.ok(scrollWidth <= clientWidth, `${name} is ${scrollWidth} wide on a screen of ${clientWidth}`);
-    await shoot(page, `${name.toLowerCase().replace(" ", "-")}-${scheme}`);
+
+/** The page that is shown fits, and is accessible. */
+async function good(name) {
+  const { scrollWidth, clientWidth } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return { scrollWidth, clientWidth };
+  });
+  assert.ok(scrollWidth <= clientWidth, `${name} is ${scrollWidth} wide on a screen of ${clientWidth}`);
+  await accessible(page, name);
+  await shoot(page, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
+}
+
+for (const [width, height] of [[390, 780], [1280, 900]]) {
+  await page.setViewportSize({ width, height });
+  for (const scheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const [path, name] of PAGES) {
+      await page.goto(`${URL_}/#/${path}`);
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+      await good(`${name} ${scheme} ${width}`);
+    }
+    await page.goto(`${URL_}/#/instances`);
+    await page.getByRole("link", { name: "Approval" }).first().click();
+    await page.getByRole("heading", { name: "Waits for" }).waitFor();
+    await good(`an instance ${scheme} ${width}`);
+    await page.getByRole("button", { name: "Make a link…" }).first().click();
+    await page.getByRole("dialog").waitFor();
+    await good(`a dialog ${scheme} ${width}`);
+    await page.keyboard.press("Escape");
   }
 }
+await page.setViewportSize({ width: 390, height: 780 });
 await page.goto(`${URL_}/#/instances`);
 await page.getByRole("link", { name: "Approval" }).first().click();
 await page.getByRole("heading", { name: "Waits for" }).waitFor();
-await shoot(page, "instance");
-page.once("dialog", (dialog) => dialog.accept());
-await page.getByRole("button", { name: "Cancel" }).click();
+await page.getByRole("button", { name: "Cancel", exact: true }).click();
+await page.getByRole("dialog").getByRole("button", { name: "Cancel the instance" }).click();
 await page.getByText("Cancelled").first().waitFor();
 await leave(page);

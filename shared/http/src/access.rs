@@ -115,6 +115,7 @@ pub const RULES: &[Rule] = &[
     )
     .audit("import"),
     rule(GET, "/workflow-definitions/by-id/{id}", READ_DEFINITIONS),
+    rule(GET, "/workflow-definitions/graph/{id}", READ_DEFINITIONS),
     rule(
         GET,
         "/workflow-definitions/by-definition-id/{id}",

@@ -5,13 +5,14 @@ mod timeline;
 use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
+use dormouse_drawing::{Picture, State};
 use serde_json::{Map, Value, json};
 
 pub(super) use timeline::{activity, note};
 
 use super::{items, text};
 use crate::client::{Client, segment};
-use crate::drawing::{self, Picture, State};
+use crate::drawing;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::moment;

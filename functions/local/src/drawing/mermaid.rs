@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{Picture, State};
+use dormouse_drawing::{Picture, State};
 
 /// The picture as a Mermaid flowchart.
 pub(crate) fn mermaid(picture: &Picture) -> String {
     let mut out = String::from("flowchart LR\n");
-    for (index, one) in picture.boxes.iter().enumerate() {
+    for (index, one) in picture.nodes.iter().enumerate() {
         let class = match one.state == State::Idle {
             true => String::new(),
             false => format!(":::{}", one.state.name()),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::Picture;
-use super::layout::{HEIGHT, WIDTH, layout};
+use dormouse_drawing::{HEIGHT, Layout, Picture, WIDTH};
+
 use crate::xml::escape;
 
 const STYLE: &str = "\
@@ -23,7 +23,10 @@ const NAME_MAX: usize = 24;
 
 /// The picture as an SVG document.
 pub(crate) fn svg(picture: &Picture) -> String {
-    let (places, (width, height)) = layout(picture);
+    let Layout {
+        places,
+        size: (width, height),
+    } = Layout::of(picture);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\">\n\
          <style>\n{STYLE}\n</style>\n\
@@ -57,7 +60,7 @@ pub(crate) fn svg(picture: &Picture) -> String {
             );
         }
     }
-    for (one, (x, y)) in picture.boxes.iter().zip(&places) {
+    for (one, (x, y)) in picture.nodes.iter().zip(&places) {
         let state = one.state.name();
         let _infallible = writeln!(
             out,

@@ -1,23 +1,24 @@
-// How the servers behind this address do, and checks of what they promise: small workflows that are run here and now,
-// and deleted afterwards. `dormouse verify` does more, with failures on purpose.
+// The state of the servers behind this address, and checks of their guarantees: small workflows that run here and now and
+// are deleted afterwards. `dormouse verify` does more, with deliberate failures.
 
 import { about, api } from "./session.js";
-import { h, table, few, whole, action, pill } from "./dom.js";
+import { action, again, few, h, pill, table, whole } from "./dom.js";
+import { dialog, line } from "./dialog.js";
 import { metrics, pauseState, pauseWords } from "./data.js";
 
 const SHOWN = [
   ["dormouse_instances_started_total", "instances started"], ["dormouse_instances_completed_total", "finished"],
   ["dormouse_instances_faulted_total", "failed"], ["dormouse_burst_seconds_count", "bursts"],
   ["dormouse_timers_fired_total", "timers fired"], ["dormouse_timers_misfired_total", "timers fired late"],
-  ["dormouse_lease_contended_total", "leases waited for"], ["dormouse_lease_failed_total", "leases not had"],
-  ["dormouse_table_throttled_total", "calls to the table made again"], ["dormouse_dead_letters_total", "dead letters"],
+  ["dormouse_lease_contended_total", "lease conflicts"], ["dormouse_lease_failed_total", "leases not obtained"],
+  ["dormouse_table_throttled_total", "throttled calls to the table"], ["dormouse_dead_letters_total", "dead letters"],
 ];
 
 const literal = (type, value) => ({ typeName: type, expression: { type: "Literal", value } });
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const attempt = (work) => work.then(() => true, () => false);
 
-/** Publishes a workflow for one check, and deletes it and its instances whatever comes of it. */
+/** Publishes a workflow for one check, and deletes it and its instances afterwards, also after a failure. */
 async function withWorkflow(activities, check) {
   const id = `console-check-${crypto.randomUUID?.() ?? Date.now()}`;
   const publish = (activities) => api("POST", "/workflow-definitions", { model: { definitionId: id, name: id, isSystem: true, root: { type: "Elsa.Sequence", id: "all", activities } }, publish: true });
@@ -35,14 +36,13 @@ const idOf = (started) => started.workflowInstanceId ?? started.id;
 const state = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus;
 
 const CHECKS = [
-  ["one of many carries on", () => withWorkflow([event], async ({ start }) => {
+  ["one of many answers counts", () => withWorkflow([event], async ({ start }) => {
     const id = idOf(await start());
-    const { workflowState } = await api("GET", `/workflow-instances/${id}`);
-    const bookmarkId = workflowState.bookmarks[0].id;
-    const tries = await Promise.all(Array.from({ length: 20 }, () => attempt(api("POST", `/workflow-instances/${id}/resume`, { bookmarkId }))));
-    const won = tries.filter(Boolean).length;
-    if (won !== 1 || (await state(id)) !== "Finished") throw new Error(`${won} of 20 resumes at once were taken`);
-    return "20 resumes at once, one was taken";
+    const body = { workflowInstanceId: id, workflowExecutionMode: "Synchronous" };
+    const sent = await Promise.all(Array.from({ length: 20 }, () => api("POST", "/events/console-check-never-sent/trigger", body)));
+    const won = sent.reduce((sum, { delivered }) => sum + (delivered?.resumed.length ?? 0), 0);
+    if (won !== 1 || (await state(id)) !== "Finished") throw new Error(`${won} of 20 events at once resumed the instance`);
+    return "20 events at once, one resumed the instance";
   })],
   ["a timer fires in time", () => withWorkflow([{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:02") }], async ({ start }) => {
     const begin = performance.now();
@@ -71,14 +71,14 @@ const CHECKS = [
   })],
 ];
 
-/** Does all checks, one after the other, and shows each as it ends. */
+/** Runs all checks, one after the other, and shows each result. */
 async function run(place) {
   place.dataset.still = "";
   const told = [];
   for (const [name, check] of CHECKS) {
     const row = [whole(name), few(pill("Running")), ""];
     told.push(row);
-    place.replaceChildren(table(["Check", "", "What was seen"], told, ""));
+    place.replaceChildren(table(["Check", "", "Result"], told, ""));
     try {
       row[2] = await check();
       row[1] = few(h("span", { class: "pill good" }, "passed"));
@@ -86,29 +86,33 @@ async function run(place) {
       row[2] = error.message;
       row[1] = few(h("span", { class: "pill bad" }, "failed"));
     }
-    place.replaceChildren(table(["Check", "", "What was seen"], told, ""));
+    place.replaceChildren(table(["Check", "", "Result"], told, ""));
   }
 }
 
-/** Whether workflows run, and the button that changes it. Nothing for those who may not know. */
+/** Whether workflows run, and the button that changes it. Nothing without the permission to know. */
 function running(state) {
   if (!state) return "";
   const to = async (what, body) => {
     await api("POST", `/admin/workflow-runtime/${what}`, body);
-    dispatchEvent(new HashChangeEvent("hashchange"));
+    again();
   };
   const ask = async () => {
-    const reason = prompt("Keep every workflow of this deployment from starting and going on, until somebody ends it?\n\nWhat for:");
-    if (reason !== null) await to("pause", { reason });
+    const isPaused = await dialog({
+      title: "Pause all workflows?", ok: "Pause", danger: true,
+      body: [h("p", {}, "No workflow of this deployment starts or resumes until somebody ends the pause. Nothing is lost: timers, events and answers wait."), line("Reason", "reason", { maxlength: 200 }, "Shown on every page")],
+      work: async (form) => { await api("POST", "/admin/workflow-runtime/pause", { reason: form.get("reason") }); return true; },
+    });
+    if (isPaused) again();
   };
   return [h("dt", {}, "Workflows"), h("dd", { "data-pause": "" }, state.pausedAt
-    ? [pauseWords(state), " ", action("Go on", () => to("resume"))]
-    : [h("span", { class: "good" }, "running"), " ", action("Pause", ask)])];
+    ? [pauseWords(state), " ", action("Resume", () => to("resume"))]
+    : [h("span", { class: "good" }, "running"), " ", action("Pause…", ask)])];
 }
 
-export async function cluster() {
+export async function page() {
   const [server, numbers, ready, pausing] = await Promise.all([about(), metrics(), fetch("/health/ready").then((r) => r.ok, () => false), pauseState()]);
-  const place = h("div", {}, h("p", { class: "soft" }, pausing?.pausedAt ? "The checks run small workflows, and nothing runs during the pause." : "Small workflows are run on whatever nodes answer at this address, and deleted afterwards."));
+  const place = h("div", {}, h("p", { class: "soft" }, pausing?.pausedAt ? "The checks run small workflows, and nothing runs during the pause." : "Each check runs a small workflow on the nodes that answer at this address, and deletes it afterwards."));
   return [
     h("h1", {}, "Cluster"),
     h("dl", { class: "facts" },
@@ -119,8 +123,8 @@ export async function cluster() {
       h("dt", {}, "Studio"), h("dd", {}, server.studio ? `@elsa-workflows/elsa-studio-wasm ${server.studio}` : ["not installed: ", h("code", {}, "dormouse studio install")])),
     h("div", { class: "tools" }, h("h2", {}, "Checks"), h("span", { class: "end" }, action("Check now", () => run(place), { class: "main", disabled: Boolean(pausing?.pausedAt) }))),
     place,
-    h("h2", {}, "Since this node began"),
+    h("h2", {}, "Since this node started"),
     h("div", { class: "cards" }, SHOWN.filter(([name]) => name in numbers).map(([name, shown]) => h("div", { class: "card" }, h("b", {}, numbers[name].toLocaleString("en")), h("span", {}, shown)))),
-    Object.keys(numbers).length ? "" : h("p", { class: "soft" }, "This address does not tell its numbers (/metrics)."),
+    Object.keys(numbers).length ? "" : h("p", { class: "soft" }, "There are no metrics to show: this address does not publish them (/metrics), or you lack the permission read:metrics."),
   ].flat();
 }

@@ -1,23 +1,23 @@
-// Instances that failed, with what went wrong and a retry.
+// Instances that failed, by cause, with one retry for all that share it.
 
 import { api } from "./session.js";
-import { h, link, moment } from "./dom.js";
-import { incidentsOf } from "./instance.js";
+import { h, link, nothing } from "./dom.js";
+import { blocks, groups } from "./causes.js";
 
-const SHOWN = 20;
+const STEP = 100;
+const MOST = 1_000;
 
-export async function incidents() {
-  const found = await api("POST", "/workflow-instances", { page: 0, pageSize: SHOWN, hasIncidents: true, subStatuses: ["Faulted", "Suspended", "Executing"] });
-  const details = await Promise.all(found.items.map((one) => api("GET", `/workflow-instances/${encodeURIComponent(one.id)}`).catch(() => null)));
-  const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
-  const open = details.filter((one) => one?.workflowState.incidents.length);
+export async function page(query) {
+  const read = Math.min(Math.max(Number(query.get("read")) || STEP, STEP), MOST);
+  const found = await api("POST", "/workflow-instances", { page: 0, pageSize: read, hasIncidents: true, subStatuses: ["Faulted", "Suspended", "Executing"] });
+  const all = await groups(found.items);
+  const total = found.totalCount.toLocaleString("en") + (found.isTotalExact === false ? " or more" : "");
+  const more = found.totalCount > found.items.length;
   return [
     h("h1", {}, "Incidents"),
-    open.length ? "" : h("div", { class: "scroll empty" }, "No instance has an incident."),
-    ...open.flatMap((one) => [
-      h("h2", {}, link(`instances/${encodeURIComponent(one.id)}`, one.name || one.definitionId), " ", h("span", { class: "soft" }, one.correlationId ?? "", " ", moment(one.updatedAt))),
-      incidentsOf(one.id, one.workflowState.incidents, again),
-    ]),
-    found.totalCount > SHOWN ? h("p", { class: "soft" }, `The newest ${SHOWN} of ${found.totalCount}.`) : "",
+    all.length ? h("p", { class: "soft" }, "Failed activities, grouped by cause. Correct the cause, then retry.",
+      more ? ` This page covers the newest ${found.items.length} of ${total} instances. ` : "",
+      more && read < MOST ? link(`incidents?read=${read + STEP * 4}`, "Read more") : "") : nothing("No instance has an incident.", "When an activity fails, it is listed here with the reason and a retry."),
+    ...blocks(all),
   ];
 }

@@ -1,52 +1,56 @@
-// What stands around every page: the bar with its links, the keys, the login.
+// What surrounds every page: the bar with its links, the keys, the sign-in.
 
 import { h, say } from "./dom.js";
-import { login, logout, token, ways } from "./session.js";
+import { claims, login, logout, token, ways } from "./session.js";
 
 const PAGES = [
   ["/#/", "Overview"],
+  ["/#/inbox", "Inbox"],
   ["/#/instances", "Instances"],
   ["/#/incidents", "Incidents"],
-  ["/#/dead-letters", "Dead letters"],
   ["/#/definitions", "Workflows"],
+  ["/#/dead-letters", "Dead letters"],
   ["/#/cluster", "Cluster"],
+  ["/#/access", "Access"],
   ["/workflows/definitions", "Studio"],
 ];
 
-// Whether the keys work: not beside Studio, where people type into editors that are no input elements.
+// Whether the keys work. They do not beside Studio, where people type into editors that are no input elements.
 let hasKeys = false;
 
 async function leave() {
+  const isOfIssuer = (claims(token()).sub ?? "").startsWith("oidc:");
   const { oidc } = await ways();
-  const isOfIssuer = nameOf(token()).startsWith("oidc:");
   await logout();
   location.assign(oidc && isOfIssuer ? oidc.signOut : "/");
 }
 
-function nameOf(text) {
-  try {
-    return JSON.parse(atob(text.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).sub ?? "";
-  } catch {
-    return "";
-  }
+/** The name leads to the overview, without loading the console again where it is open already. */
+function home(event) {
+  if (location.pathname !== "/" || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  location.hash = "/";
 }
+
+// Made once: the picture is not loaded again with each page.
+const name = h("a", { class: "name", href: "/", onclick: home }, h("img", { src: "/console/icon.svg", alt: "" }), "Dormouse");
 
 /** Draws the bar; `here` is the link of the page that is shown. */
 export function bar(here) {
   const links = PAGES.map(([href, name], place) =>
     h("a", { href, "aria-current": href === here ? "page" : null, title: hasKeys ? `Key ${place + 1}` : null }, name));
   const out = token() && h("button", { type: "button", onclick: leave }, "Log out");
-  const name = h("a", { class: "name", href: "/#/" }, h("img", { src: "/console/icon.svg", alt: "" }), "Dormouse");
-  document.getElementById("bar").replaceChildren(name, h("nav", { "aria-label": "Pages" }, links), ...(out ? [out] : []));
+  const guide = h("a", { class: "guide-link", href: "/guide" }, "Guide");
+  document.getElementById("bar").replaceChildren(name, guide, h("nav", { "aria-label": "Pages" }, links), ...(out ? [out] : []));
   document.querySelector("#bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-/** Keys: digits choose a page, `/` the search, `?` tells them. */
+/** Keys: a digit opens a page, `/` goes to the search, `?` lists the keys. */
 export function keys() {
   hasKeys = true;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest("input, select, textarea, [contenteditable], [role=textbox]")) return;
+    if (event.target.closest("input, select, textarea, dialog, [contenteditable], [role=textbox]")) return;
     const page = PAGES[Number(event.key) - 1];
     if (page) location.assign(page[0]);
     else if (event.key === "/") {
@@ -56,9 +60,10 @@ export function keys() {
   });
 }
 
-/** The form that asks who it is; `said` is what went wrong before. */
+/** The sign-in form; `said` is what went wrong before. */
 export async function loginForm(then, said = "") {
   const { users, oidc } = await ways();
+  document.title = "Log in · Dormouse";
   const wrong = h("p", { class: "bad", role: "alert" }, said);
   const issuer = oidc && h("p", {}, h("a", { class: "button main", href: oidc.signIn }, `Sign in with ${new URL(oidc.issuer).host}`));
   if (!users) return h("div", { class: "login" }, h("h1", {}, "Log in"), issuer, wrong);

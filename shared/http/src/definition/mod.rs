@@ -4,6 +4,7 @@ mod bulk;
 mod canvas;
 mod execute;
 mod export;
+mod graph;
 mod import;
 mod list;
 mod model;
@@ -33,6 +34,7 @@ pub(crate) fn routes() -> Router<App> {
             get(validate::is_name_unique),
         )
         .route("/workflow-definitions/by-id/{id}", get(read::by_id))
+        .route("/workflow-definitions/graph/{id}", get(graph::graph))
         .route(
             "/workflow-definitions/by-definition-id/{id}",
             get(read::by_definition_id),

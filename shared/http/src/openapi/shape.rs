@@ -293,6 +293,10 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "POST /workflow-definitions",
         "workflowDefinition!:object alreadyPublished!:flag consumingWorkflowCount!:count validationErrors!:objects",
     ),
+    (
+        "GET /workflow-definitions/graph/{id}",
+        "nodes!:objects arrows!:objects nodeWidth!:any nodeHeight!:any width!:any height!:any",
+    ),
     ("GET /workflow-definitions/many-by-id", ITEMS),
     ("GET /workflow-definitions/query/count", "count!:count"),
     (

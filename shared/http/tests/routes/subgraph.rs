@@ -118,3 +118,22 @@ async fn a_part_that_there_is_not_is_said() {
     let segments = format!("/workflow-definitions/subgraph/segments/{version}");
     server.get(&segments).await.problem(404, "noSuchActivity");
 }
+
+#[tokio::test]
+async fn a_version_is_drawn_with_a_place_for_every_activity() {
+    let server = Server::new();
+    let version = loan(&server).await["id"].as_str().unwrap().to_owned();
+    let path = format!("/workflow-definitions/graph/{version}");
+    let graph = server.get(&path).await.ok(200);
+    let nodes = graph["nodes"].as_array().unwrap();
+    let ids: Vec<&str> = nodes.iter().map(|n| n["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["choice", "check"]);
+    assert_eq!(nodes[0]["type"], "If");
+    assert!(
+        nodes.iter().all(|n| n["x"].is_f64() && n["y"].is_f64()),
+        "{graph}"
+    );
+    let arrow = json!({ "from": 0, "to": 1, "label": "then", "isInner": true });
+    assert_eq!(graph["arrows"], json!([arrow]));
+    server.get("/workflow-definitions/graph/none").await.ok(404);
+}

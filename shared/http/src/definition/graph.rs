@@ -1,0 +1,48 @@
+//! A definition as a picture: its activities with their places, and their connections.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use dormouse_drawing::{HEIGHT, Layout, Picture, WIDTH};
+use dormouse_runtime::DefinitionHandle;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::path::Path;
+use crate::refusal::Refusal;
+use crate::scoped::Scoped;
+
+/// `GET /workflow-definitions/graph/{id}`, by the id of a version. Not in Elsa, whose designer lays graphs out itself.
+pub(super) async fn graph(
+    Scoped(app): Scoped,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let handle = DefinitionHandle::version(&id);
+    let view = app
+        .runtime()
+        .query()
+        .definition(app.tenant(), &handle)
+        .await?;
+    let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
+    let model = super::model::definition(&app, &view).await?;
+    let root = model.get("root").unwrap_or(&Value::Null);
+    Ok(Json(drawn(root)))
+}
+
+fn drawn(root: &Value) -> Value {
+    let picture = Picture::of(root, &BTreeMap::new());
+    let layout = Layout::of(&picture);
+    let nodes = picture.nodes.iter().zip(&layout.places);
+    let nodes = nodes.map(|(node, (x, y))| {
+        let (id, name, kind) = (&node.id, &node.name, &node.kind);
+        json!({ "id": id, "name": name, "type": kind, "x": x, "y": y })
+    });
+    json!({
+        "nodes": nodes.collect::<Vec<_>>(),
+        "arrows": picture.arrows,
+        "nodeWidth": WIDTH,
+        "nodeHeight": HEIGHT,
+        "width": layout.size.0,
+        "height": layout.size.1,
+    })
+}
