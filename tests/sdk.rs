@@ -1,6 +1,6 @@
 //! The SDKs for activities against the real server: each case is played in Python, JavaScript and Rust, by a worker in a
 //! process of its own (`tests/sdk/worker.*`). What needs no server is tested beside each SDK, and run from here for Python
-//! and JavaScript.
+//! and JavaScript. Handlers of the kind `lambda` are invoked over a server that speaks Lambda's API.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -9,6 +9,12 @@
     reason = "a test may fail"
 )]
 
+#[cfg(feature = "aws")]
+#[path = "sdk/lambda.rs"]
+mod lambda;
+#[cfg(feature = "aws")]
+#[path = "sdk/lambda_api.rs"]
+mod lambda_api;
 #[path = "sdk/suite.rs"]
 mod suite;
 #[path = "sdk/worker.rs"]
