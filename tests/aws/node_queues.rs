@@ -76,6 +76,7 @@ fn node(heard: Arc<Heard>) -> Runtime {
         compute: None,
         observer: None,
         commands: None,
+        functions: None,
         metrics: Some(heard),
     };
     let expressions = Arc::new(Expressions::default());

@@ -73,11 +73,10 @@ fn a_card_is_charged_by_a_worker_without_dependencies() {
 fn what_is_no_activity_type_is_refused_with_its_file() {
     let data = folder();
     let server = Server::start(data.path());
-    let kinds =
-        json!({ "type": "Acme.X", "handler": { "kind": "lambda", "function": "arn:aws:x" } });
+    let kinds = json!({ "type": "Acme.X", "handler": { "kind": "lambda", "function": "charge" } });
     for (json, says) in [
         (json!({ "root": {} }), "has a `type`"),
-        (kinds, "`lambda` are not supported"),
+        (kinds, "--allow-lambda"),
         (
             json!({ "type": "Acme.X", "handler": { "kind": "command", "command": ["cat"] } }),
             "--allow-commands",

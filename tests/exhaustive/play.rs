@@ -182,6 +182,7 @@ impl Client {
             compute: None,
             observer: None,
             commands: None,
+            functions: None,
             metrics: None,
         };
         let runtime = Runtime::new(Store::new(node, store_config), ports, expressions(), config);

@@ -56,8 +56,9 @@ fn execute(path: &Path) -> usize {
     let script = script.replace("http://127.0.0.1:7070", &server.urls[0]);
 
     let binary = PathBuf::from(dormouse().get_program());
+    let built = binary.parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    let path = format!("{}:{}:{path}", cargo(&work, built), built.display());
     let ran = Command::new("bash")
         .args(["-c", &script])
         .current_dir(work.path())
@@ -88,6 +89,51 @@ fn execute(path: &Path) -> usize {
     steps.len()
 }
 
+/// Folder of a `cargo` that builds an example as the tests are built, so that nothing is built twice, and executes it.
+fn cargo(work: &tempfile::TempDir, built: &Path) -> String {
+    let folder = work.path().join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let (repository, target) = (repository(), built.parent().unwrap().to_owned());
+    let script = format!(
+        r#"#!/usr/bin/env bash
+set -euo pipefail
+[[ "$*" =~ ^(build|run)\ --quiet\ --package\ dormouse-sdk\ --example\ ([a-z_]+)$ ]] || exit 64
+name=${{BASH_REMATCH[2]}}
+if [ "$1" = build ]; then
+  cd '{repository}'
+  exec '{cargo}' build --quiet --workspace --features dormouse-tests/aws,dormouse/aws --locked --offline \
+    --target-dir '{target}' --example "$name"
+fi
+exec '{built}/examples/'"$name"
+"#,
+        repository = repository.display(),
+        cargo = env!("CARGO"),
+        target = target.display(),
+        built = built.display(),
+    );
+    let file = folder.join("cargo");
+    std::fs::write(&file, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&file, executable).unwrap();
+    folder.display().to_string()
+}
+
+#[test]
+fn the_page_of_rust_shows_the_example_that_is_built() {
+    let page = std::fs::read_to_string(pages().join("first-activity/rust.md")).unwrap();
+    let shown = blocks(&page).into_iter().find(|b| b.info == "rust");
+    let example = repository().join("shared/sdk/rust/examples/first_activity.rs");
+    assert_eq!(
+        shown.unwrap().text,
+        std::fs::read_to_string(example).unwrap()
+    );
+}
+
+#[test]
+fn the_first_activities_work_as_they_are_written() {
+    execute_all("first-activity", 3);
+}
+
 #[test]
 fn the_quick_start_works_as_it_is_written() {
     assert!(execute(&pages().join("quick-start.md")) >= 4);
@@ -95,12 +141,17 @@ fn the_quick_start_works_as_it_is_written() {
 
 #[test]
 fn the_tutorials_work_as_they_are_written() {
-    let mut names: Vec<PathBuf> = std::fs::read_dir(pages().join("tutorials"))
+    execute_all("tutorials", 5);
+}
+
+/// Executes all pages of a folder beside each other.
+fn execute_all(folder: &str, least: usize) {
+    let mut names: Vec<PathBuf> = std::fs::read_dir(pages().join(folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
     names.sort();
-    assert!(names.len() >= 5, "{names:?}");
+    assert!(names.len() >= least, "{names:?}");
     std::thread::scope(|scope| {
         let pages = names.iter();
         let running = pages.map(|name| scope.spawn(move || (name, execute(name))));

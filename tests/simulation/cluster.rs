@@ -158,6 +158,7 @@ impl Cluster {
             compute: None,
             observer: None,
             commands: None,
+            functions: None,
             metrics: None,
         };
         let birth = {

@@ -75,6 +75,7 @@ impl Inspector {
             compute: None,
             observer: None,
             commands: None,
+            functions: None,
             metrics: None,
         };
         let store = Store::new(eye.clone(), StoreConfig::dynamo()).with_blobs(eye.clone());

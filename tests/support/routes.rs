@@ -77,6 +77,7 @@ impl Routes {
             compute: None,
             observer: None,
             commands: None,
+            functions: None,
             metrics: None,
         };
         let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);

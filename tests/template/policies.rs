@@ -53,6 +53,26 @@ fn no_action_has_a_star_and_no_resource_where_it_has_a_name() {
 }
 
 #[test]
+fn only_resume_invokes_functions_and_only_those_that_are_named() {
+    let template = Template::read();
+    let policy = template.properties("HandlerPolicy");
+    assert_eq!(policy["Roles"], json!([{ "Ref": "ResumeRole" }]));
+    let statements = template.statements("HandlerPolicy");
+    let [only] = statements.as_slice() else {
+        panic!("{statements:?}");
+    };
+    assert_eq!(only["Action"], "lambda:InvokeFunction");
+    let named = json!({ "Fn::Split": [",", { "Ref": "LambdaFunctions" }] });
+    assert_eq!(only["Resource"], named);
+    let is_there = &template.section("Resources")["HandlerPolicy"]["Condition"];
+    assert_eq!(is_there, "InvokesFunctions");
+    let invokes = |s: &&Value| texts(&s["Action"]).contains(&"lambda:InvokeFunction");
+    for role in ROLES.into_iter().chain(["NodePolicy"]) {
+        assert!(!template.statements(role).iter().any(invokes), "{role}");
+    }
+}
+
+#[test]
 fn queues_and_the_topic_take_nothing_that_is_not_encrypted() {
     let template = Template::read();
     let refused = json!({ "Bool": { "aws:SecureTransport": "false" } });

@@ -36,6 +36,7 @@ fn binary() -> PathBuf {
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     let growth = std::env::args().any(|a| a == "growth");
+    let only_own = std::env::args().any(|a| a == "own");
     println!(
         "machine: append + fdatasync, p50 {:.3} ms",
         fsync_ms(folder.path())
@@ -67,7 +68,9 @@ fn main() {
         )
         .json(),
     );
-    if growth {
+    if only_own {
+        own_activities(&server);
+    } else if growth {
         grow(&server);
         server.kill();
         server.start_again();
@@ -83,6 +86,7 @@ fn main() {
         for clients in [1, 16, 64] {
             throughput(&server, clients);
         }
+        own_activities(&server);
         timers(&server);
         println!(
             "memory after the load: {:.1} MB",
@@ -123,6 +127,56 @@ fn throughput(server: &Server, clients: usize) {
         );
     });
     report("resume → complete", clients, rate, times);
+}
+
+/// Tasks of a worker queue: each client polls and completes, with tasks of one poll one after the other. A time is that of a
+/// task from the poll that leased it to the answer of its completion.
+fn own_activities(server: &Server) {
+    const CLIENTS: usize = 16;
+    const TASKS: usize = 10_000;
+    let mut client = server.client(0);
+    let ty = r#"{"handler": {"kind": "worker", "queue": "q"}, "heartbeatMs": 60000}"#;
+    let headers = [("content-type", "application/json")];
+    let path = "/elsa/api/activity-types/Acme.Work";
+    client.send("PUT", path, &headers, ty.as_bytes()).unwrap();
+    let work = serde_json::json!({ "id": "work", "type": "Acme.Work" });
+    let root = serde_json::json!({ "id": "all", "type": "Elsa.Sequence", "activities": [work] });
+    let definition = serde_json::json!({ "definitionId": "own", "name": "own", "root": root });
+    publish(&mut client, &definition);
+    for max in [1, 10] {
+        load(server, CLIENTS, TASKS, |client, number| {
+            let started = start(client, "own", &format!("own-{max}-{number}")).unwrap();
+            assert!(started.is_success());
+        });
+        let poll = serde_json::json!({
+            "queue": "q", "types": ["Acme.Work"], "max": max, "waitMs": 2_000, "workerId": "bench",
+        });
+        let (left, all) = (AtomicUsize::new(TASKS), Mutex::new(Vec::new()));
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| {
+                    let (mut client, mut times) = (server.client(0), Vec::new());
+                    while left.load(Ordering::Relaxed) > 0 {
+                        let begin = Instant::now();
+                        let answer = client.post("/elsa/api/tasks/poll", &poll).unwrap().json();
+                        for task in answer["tasks"].as_array().unwrap() {
+                            let id = task["taskId"].as_str().unwrap();
+                            assert!(complete_task(&mut client, id).unwrap().is_success());
+                            times.push(ms(begin.elapsed()));
+                            left.fetch_sub(1, Ordering::Relaxed);
+                        }
+                    }
+                    all.lock().unwrap().extend(times);
+                });
+            }
+        });
+        let rate = TASKS as f64 / begin.elapsed().as_secs_f64();
+        let mut times = all.into_inner().unwrap();
+        times.sort_by(f64::total_cmp);
+        let what = format!("poll {max} → complete each");
+        report(&what, CLIENTS, rate, times);
+    }
 }
 
 /// 1,000 timers of two seconds: each must fire once; how late?

@@ -117,6 +117,16 @@ fn http_client() -> SharedHttpClient {
     SharedHttpClient::new(LazyHttpClient(client))
 }
 
+/// The connections of requests that no client of the SDK makes.
+#[cfg(feature = "messages")]
+pub(crate) fn connector() -> SharedHttpConnector {
+    let connector = aws_smithy_http_client::Connector::builder()
+        .pool_idle_timeout(IDLE_LIMIT)
+        .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
+        .build();
+    SharedHttpConnector::new(connector)
+}
+
 /// An HTTP client that does nothing before the first request.
 ///
 /// The SDK validates each service's client when it is made, and its HTTP client takes that as the occasion to parse all

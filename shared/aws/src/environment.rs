@@ -41,6 +41,9 @@ pub struct Environment {
     /// `DORMOUSE_ALLOW_EGRESS`: networks that workflows may send requests to besides public addresses, like
     /// `10.1.0.0/16`, separated by commas.
     pub allow_egress: Vec<String>,
+    /// `DORMOUSE_LAMBDA_FUNCTIONS`: names and ARNs of functions that activity types may invoke, separated by commas; `*`
+    /// stands for any part of a name.
+    pub lambda_functions: Vec<String>,
     /// Who may ask. Absent: nobody has said it, and nobody is let in.
     pub authentication: Option<Authentication>,
 }
@@ -224,6 +227,7 @@ impl Environment {
             },
             webhook: variables.webhook()?,
             allow_egress: variables.list("DORMOUSE_ALLOW_EGRESS"),
+            lambda_functions: variables.list("DORMOUSE_LAMBDA_FUNCTIONS"),
             authentication: variables.authentication()?,
         })
     }

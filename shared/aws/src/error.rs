@@ -1,7 +1,10 @@
-//! What an AWS error means. AWS's codes are read in this file and nowhere else.
+//! What an AWS error means. AWS's codes are read in this file and its module, and nowhere else.
 //!
 //! The one question that matters after a failed write is whether it may have happened. It may, unless the
 //! service said no or was never reached; only then is the answer anything else than [`TableError::Unknown`].
+
+#[cfg(feature = "messages")]
+mod invocation;
 
 use std::error::Error;
 use std::io;
@@ -16,6 +19,9 @@ use aws_sdk_dynamodb::types::CancellationReason;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use dormouse_store::table::TableError;
 use dormouse_store::table::limits::ITEM_BYTES_MAX;
+
+#[cfg(feature = "messages")]
+pub(crate) use invocation::{not_invoked, thrown};
 
 /// The answer of one conditional write that failed.
 pub(crate) trait Conditional {

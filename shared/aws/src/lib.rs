@@ -20,6 +20,11 @@
 //! A timer that is due within 15 minutes is an SQS delay, rounded up to seconds. A later one is a schedule at 90 seconds before it, because
 //! Scheduler may be a minute late. Its message arrives early and is delayed for the rest. Setting it again finds the name of the schedule taken.
 //!
+//! # Functions
+//!
+//! - Handlers of the kind `lambda` are invoked by a signed request of our own (`lambda_functions`), for the SDK's client of Lambda would add
+//!   megabytes. Only functions that the configuration names are invoked. A name without an account is completed by the ARN that allows it.
+//!
 //! # Events
 //!
 //! - Events of the bus resume workflows under their `detail-type`. `detail` is the payload, unless it has a `payload`. `tenantId`,
@@ -38,6 +43,8 @@ mod error;
 pub mod eventbridge_bus;
 #[cfg(feature = "messages")]
 pub mod eventbridge_scheduler;
+#[cfg(feature = "messages")]
+pub mod lambda_functions;
 #[cfg(feature = "messages")]
 pub mod large_message;
 #[cfg(feature = "messages")]

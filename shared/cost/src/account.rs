@@ -95,6 +95,7 @@ impl Account {
             compute: None,
             observer: Some(shared),
             commands: None,
+            functions: None,
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let config = RuntimeConfig::function("cost", INVOCATION_MS);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dormouse_aws::config::AwsConfig;
 use dormouse_aws::deployment::{Deployment, Messaging};
 use dormouse_aws::environment::{self, Environment, EnvironmentError};
+use dormouse_aws::lambda_functions::LambdaFunctions;
 use dormouse_aws::node_queue::NodeQueues;
 use dormouse_egress::{Egress, EgressConfig, Network, NotANetwork, Reach};
 use dormouse_embedded::{SystemClock, TokioBackground};
@@ -127,6 +128,7 @@ impl Function {
             compute: None,
             observer: spans.clone().map(|spans| spans as _),
             commands: None,
+            functions: LambdaFunctions::port(&aws, &environment.lambda_functions),
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let expressions = Arc::new(Expressions::new(Limits::default()));

@@ -98,6 +98,7 @@ fn quiet_ports(store: &Store, background: &TokioBackground) -> Ports {
         compute: None,
         observer: None,
         commands: None,
+        functions: None,
         metrics: None,
     }
 }

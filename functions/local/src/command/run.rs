@@ -128,6 +128,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         webhook: None,
         signing_secret: None,
         commands: args.handlers.commands(),
+        functions: args.handlers.functions().await?,
         reach: args.reach.read(),
         observer: Some(Arc::clone(narrator) as _),
         traces: None,

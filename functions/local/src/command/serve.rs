@@ -179,6 +179,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         webhook: args.webhook.read()?,
         signing_secret: args.webhook.signing_secret(),
         commands: args.handlers.commands(),
+        functions: args.handlers.functions().await?,
         observer: (!args.quiet).then(|| Arc::new(console) as _),
         traces: args.traces.collector(),
     })

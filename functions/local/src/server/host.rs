@@ -10,7 +10,7 @@ use dormouse_embedded::{
 };
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{
-    Broadcast, Clock, Commands, Compute, HttpCaller, Metrics, Observer, Ports,
+    Broadcast, Clock, Commands, Compute, Functions, HttpCaller, Metrics, Observer, Ports,
 };
 use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig, SigningSecret};
 use dormouse_telemetry::{Collector, Registry};
@@ -50,6 +50,8 @@ pub(crate) struct HostConfig {
     pub(crate) signing_secret: Option<SigningSecret>,
     /// Runner of commands that are handlers. `None`: they are not allowed.
     pub(crate) commands: Option<Arc<dyn Commands>>,
+    /// Functions that are handlers. `None`: none is allowed.
+    pub(crate) functions: Option<Arc<dyn Functions>>,
     /// Observer of the output and the progress of workflows.
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Destination of spans. `None`: no spans are made.
@@ -128,6 +130,7 @@ impl Host {
                 compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
                 commands: config.commands.clone(),
+                functions: config.functions.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {

@@ -6,7 +6,7 @@ mod read;
 mod reader;
 
 pub use answer::{Answer, Failure, misfit};
-pub use name::{is_queue_name, is_type_name, script};
+pub use name::{is_function_name, is_queue_name, is_type_name, script};
 pub use read::read;
 pub use reader::Flaw;
 
@@ -107,6 +107,11 @@ pub enum Handler {
         /// The queue.
         queue: String,
     },
+    /// A function of AWS Lambda.
+    Lambda {
+        /// Its name or ARN, with or without a version or alias.
+        function: String,
+    },
     /// A process beside the server.
     Command {
         /// The program and its arguments.
@@ -122,6 +127,7 @@ impl Handler {
             Self::Http { .. } => "http",
             Self::JavaScript { .. } => "javascript",
             Self::Worker { .. } => "worker",
+            Self::Lambda { .. } => "lambda",
             Self::Command { .. } => "command",
         }
     }

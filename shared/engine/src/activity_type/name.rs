@@ -40,3 +40,78 @@ pub fn script(source: &str) -> Option<String> {
         "{before}const $handler ={after}\n;return $handler(args.task);"
     ))
 }
+
+/// What is said of a name that is none.
+pub(super) const FUNCTION_RULE: &str = "a handler of the kind `lambda` has a `function`: a name of at most 64 letters, digits, dashes and underscores, or an ARN such as `arn:aws:lambda:eu-west-1:123456789012:function:charge`; a version or alias may follow a colon";
+
+/// Whether it is the name or the ARN of a function of AWS Lambda, with or without a version or alias.
+#[must_use]
+pub fn is_function_name(text: &str) -> bool {
+    let is_name = |text: &str, most: usize| {
+        (1..=most).contains(&text.len())
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let is_qualified = |name: &str, qualifier: Option<&str>| {
+        is_name(name, 64) && qualifier.is_none_or(|q| q == "$LATEST" || is_name(q, 128))
+    };
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        [name] => is_qualified(name, None),
+        [name, qualifier] => is_qualified(name, Some(qualifier)),
+        [
+            "arn",
+            partition,
+            "lambda",
+            region,
+            account,
+            "function",
+            name,
+            rest @ ..,
+        ] => {
+            partition.starts_with("aws")
+                && is_name(partition, 20)
+                && is_name(region, 30)
+                && account.len() == 12
+                && account.bytes().all(|b| b.is_ascii_digit())
+                && match rest {
+                    [] => is_qualified(name, None),
+                    [qualifier] => is_qualified(name, Some(qualifier)),
+                    [_, _, ..] => false,
+                }
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_named_by_name_or_arn() {
+        let arn = "arn:aws:lambda:eu-west-1:123456789012:function:charge";
+        let long = "x".repeat(65);
+        let qualified = format!("{arn}:live");
+        for name in ["charge", "charge_2:$LATEST", "a:3", arn, &qualified] {
+            assert!(is_function_name(name), "{name}");
+        }
+        let other = arn.replace("1234", "12x4");
+        let event = arn.replace(":lambda:", ":sqs:");
+        for name in [
+            "",
+            "a/b",
+            "a b",
+            ":live",
+            "a:b:c",
+            "..",
+            &long,
+            &other,
+            &event,
+            "arn:aws:lambda:r:1:function:x",
+        ] {
+            assert!(!is_function_name(name), "{name}");
+        }
+    }
+}

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::name::{QUEUE_RULE, is_identifier, is_queue_name, is_type_name, script};
+use super::name::{
+    FUNCTION_RULE, QUEUE_RULE, is_function_name, is_identifier, is_queue_name, is_type_name, script,
+};
 use super::reader::{Flaw, LIST_MAX, Reader, below};
 use super::{ActivityType, Handler, Retry, TIMEOUT_MS, TypeInput, TypeOutput};
 use crate::definition::data_type::DataType;
@@ -260,13 +262,10 @@ impl Reader {
             "javascript" => only("source"),
             "worker" => only("queue"),
             "command" => only("command"),
-            "lambda" => {
-                self.flaw("handler.kind", "handlers of the kind `lambda` are not supported; give the function a URL and use `http`, or a worker");
-                return nobody;
-            }
+            "lambda" => only("function"),
             other => {
                 let other: String = other.chars().take(64).collect();
-                self.flaw("handler.kind", format!("there is no kind of handler `{other}`; there are: http, javascript, worker, command"));
+                self.flaw("handler.kind", format!("there is no kind of handler `{other}`; there are: worker, lambda, http, javascript, command"));
                 return nobody;
             }
         }
@@ -293,6 +292,13 @@ impl Reader {
                     self.flaw("handler.source", "a handler of the kind `javascript` has a `source` with one `export default` before its function, such as `export default ({input}) => ({outputs: {y: input.x * 2}})`");
                 }
                 Handler::JavaScript { source }
+            }
+            "lambda" => {
+                let function = self.text(handler, "handler", "function");
+                if !is_function_name(&function) {
+                    self.flaw("handler.function", FUNCTION_RULE);
+                }
+                Handler::Lambda { function }
             }
             "command" => {
                 let command = self.names_of_command(handler);

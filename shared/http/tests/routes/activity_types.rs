@@ -94,7 +94,7 @@ async fn what_is_no_type_is_refused_with_all_that_is_wrong() {
         .await
         .problem(422, "invalidActivityType");
     let detail = told["detail"].as_str().unwrap();
-    for part in ["`lambda` are not supported", "timeoutMs", "colour"] {
+    for part in ["has a `function`", "timeoutMs", "colour"] {
         assert!(detail.contains(part), "{part}: {detail}");
     }
     for (path, handler, part) in [

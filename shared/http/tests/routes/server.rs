@@ -113,6 +113,7 @@ fn app_over(
         compute: None,
         observer,
         commands: None,
+        functions: None,
         metrics: None,
     };
     let expressions = Arc::new(Expressions::new(Limits::default()));

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{ActivityTypes, TypeView, json_of, view};
 use crate::error::RuntimeError;
+use crate::port::not_allowed;
 
 /// How often it is tried while others change the same type.
 const ATTEMPTS_MAX: u32 = 5;
@@ -182,9 +183,20 @@ impl ActivityTypes<'_> {
                     "commands are not allowed here; a server that was started with --allow-commands runs them".into(),
                 );
             }
-            Handler::Http { .. } | Handler::Command { .. } | Handler::Worker { .. } => {}
+            Handler::Lambda { function } if !self.allows(function) => {
+                return flaw("handler.function", not_allowed(function));
+            }
+            Handler::Http { .. }
+            | Handler::Command { .. }
+            | Handler::Lambda { .. }
+            | Handler::Worker { .. } => {}
         }
         Ok(ty)
+    }
+
+    fn allows(self, function: &str) -> bool {
+        let functions = self.ports().functions.as_ref();
+        functions.is_some_and(|functions| functions.allows(function))
     }
 
     /// The workflow that is used as an activity under a name.

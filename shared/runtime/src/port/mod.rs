@@ -9,6 +9,7 @@ mod bus;
 mod clock;
 mod commands;
 mod compute;
+mod functions;
 mod http_caller;
 mod metrics;
 mod observer;
@@ -27,6 +28,8 @@ pub use bus::Bus;
 pub use clock::Clock;
 pub use commands::{CommandAnswer, Commands};
 pub use compute::{Compute, Share, compute};
+pub(crate) use functions::not_allowed;
+pub use functions::{FunctionAnswer, Functions};
 pub use http_caller::HttpCaller;
 pub use metrics::{Measure, Metric, MetricKind, Metrics};
 pub use observer::{Happened, Observer};
@@ -54,6 +57,8 @@ pub struct Ports {
     pub compute: Option<Arc<dyn Compute>>,
     /// Runs commands that are handlers of activities. `None`: they are not allowed.
     pub commands: Option<Arc<dyn Commands>>,
+    /// Invokes functions of AWS Lambda that are handlers of activities. `None`: none is allowed.
+    pub functions: Option<Arc<dyn Functions>>,
     /// Who watches what happens. `None`: nobody.
     pub observer: Option<Arc<dyn Observer>>,
     /// Who counts and times what happens. `None`: nobody.

@@ -5,6 +5,7 @@
 
 pub(crate) mod answer;
 mod http;
+mod lambda;
 mod perform;
 pub(crate) mod poll;
 

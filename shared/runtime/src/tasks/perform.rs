@@ -77,6 +77,7 @@ impl Tasks<'_> {
         let said = match &open.activity_type.handler {
             Handler::Http { url } => self.ask(url, &id, &body, timeout_ms).await,
             Handler::Command { command } => self.run(command, &body, timeout_ms).await,
+            Handler::Lambda { function } => self.invoke(function, &body, timeout_ms).await,
             Handler::Worker { .. } | Handler::JavaScript { .. } => return Ok(Delivered::Done),
         };
         let word = match said {

@@ -234,6 +234,7 @@ impl World {
             compute: None,
             observer: None,
             commands: None,
+            functions: None,
             metrics: Some(self.numbers.clone()),
         };
         Node {

@@ -65,7 +65,10 @@ pub(crate) fn build(builder: &mut Builder<'_>, ty: &Arc<ActivityType>) -> Box<dy
             let json = json!({ "type": "JavaScript", "value": text });
             builder.expression(Fields::of(&json), &DataType::Object)
         }),
-        Handler::Http { .. } | Handler::Worker { .. } | Handler::Command { .. } => None,
+        Handler::Http { .. }
+        | Handler::Worker { .. }
+        | Handler::Lambda { .. }
+        | Handler::Command { .. } => None,
     };
     Box::new(Own {
         ty: Arc::clone(ty),
@@ -83,7 +86,10 @@ impl Own {
         let bookmark = cx.wait_for_resume(Value::Null, false);
         let queue = match &self.ty.handler {
             Handler::Worker { queue } => Some(queue.clone()),
-            Handler::Http { .. } | Handler::JavaScript { .. } | Handler::Command { .. } => None,
+            Handler::Http { .. }
+            | Handler::JavaScript { .. }
+            | Handler::Lambda { .. }
+            | Handler::Command { .. } => None,
         };
         cx.set_bookmark_payload(
             &bookmark,

@@ -66,6 +66,7 @@ pub(super) fn body(ty: &ActivityType, progress: &Progress, facts: &Facts<'_>) ->
         "attempt": progress.attempt,
         "input": progress.input,
         "deadline": progress.deadline.map(|at| at.to_string()),
+        "heartbeatMs": ty.heartbeat_ms,
         "heartbeatDetails": progress.details,
         "idempotencyKey": format!("{}/{}", facts.instance, progress.serial),
         "workflow": {

@@ -159,6 +159,7 @@ fn a_task_nothing_is_heard_of_is_offered_again_under_another_id() {
     assert_eq!(timers(&scenario), 0);
     let body = told(&scenario);
     assert_eq!(body["heartbeatDetails"], json!({ "page": 3 }));
+    assert_eq!(body["heartbeatMs"], 1_000);
     assert_eq!(
         (&body["attempt"], &body["idempotencyKey"]),
         (&json!(1), &json!("i1/4"))

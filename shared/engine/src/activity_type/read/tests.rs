@@ -92,10 +92,7 @@ fn a_handler_is_of_a_kind_that_there_is() {
             .remove(0)
             .1
     };
-    assert!(
-        told(json!({ "kind": "lambda", "function": "arn:x" }))
-            .contains("`lambda` are not supported")
-    );
+    assert!(told(json!({ "kind": "lambda", "function": "arn:x" })).contains("has a `function`"));
     assert!(told(json!({ "kind": "grpc" })).contains("there is no kind"));
     assert!(told(json!(null)).contains("needs a handler"));
     assert!(told(json!({ "kind": "http", "url": "/charge" })).contains("absolute"));

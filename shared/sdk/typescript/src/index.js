@@ -1,0 +1,5 @@
+export { Client, RequestFailed } from './client.js'
+export { lambdaHandler } from './lambda.js'
+export { ActivityError, Context, LATER, Outcome, TaskLost } from './task.js'
+export { InvalidSignature, TOLERANCE_S, answerWebhook, sign, verify } from './webhook.js'
+export { Worker } from './worker.js'
