@@ -16,6 +16,7 @@ mod scenarios {
     mod children;
     mod commits;
     mod data;
+    mod errors;
     mod failing;
     mod flowcharts;
     mod http;

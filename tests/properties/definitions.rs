@@ -3,7 +3,7 @@
 use dormouse_tests::primitives::{
     break_, bulk, case, complete, decision, delay, dispatch, event, execute, fault, finish,
     flow_switch, for_, for_each, fork, if_, join, parallel, parallel_for_each, publish, run_js,
-    sequence, set, set_output, switch, task, while_, write,
+    sequence, set, set_output, switch, task, throw, try_catch, while_, write,
 };
 use dormouse_tests::{Activity, Workflow, activity, js, liquid, object, variable, workflow};
 use proptest::prelude::*;
@@ -49,6 +49,7 @@ fn loud() -> BoxedStrategy<Activity> {
         Just(complete(&["True"])),
         Just(finish()),
         Just(fault("broken")),
+        Just(throw("Own.Error")),
         Just(activity("Elsa.End")),
         Just(activity("Elsa.Unheard")),
         Just(activity("Sub").bind("out", "items")),
@@ -70,13 +71,15 @@ fn loud() -> BoxedStrategy<Activity> {
     .boxed()
 }
 
-/// A leaf, perhaps in the background.
+/// A leaf, perhaps in the background, perhaps tried again or bounded in time.
 fn leaf() -> BoxedStrategy<Activity> {
     (
         prop_oneof![2 => quiet(), 1 => loud()],
         prop::bool::weighted(0.1),
+        guards(),
     )
-        .prop_map(|(leaf, is_background)| {
+        .prop_map(|(leaf, is_background, guards)| {
+            let leaf = guarded(leaf, guards);
             if is_background {
                 leaf.background()
             } else {
@@ -84,6 +87,24 @@ fn leaf() -> BoxedStrategy<Activity> {
             }
         })
         .boxed()
+}
+
+/// Whether an activity is tried again, and whether it is bounded in time.
+fn guards() -> impl Strategy<Value = (bool, bool)> {
+    (prop::bool::weighted(0.2), prop::bool::weighted(0.2))
+}
+
+fn guarded(activity: Activity, (retries, ends): (bool, bool)) -> Activity {
+    let mut activity = activity;
+    if retries {
+        let retry = json!({ "maxAttempts": 2, "intervalMs": 3_000 });
+        activity = activity.custom("retry", retry);
+    }
+    if ends {
+        let timeout = json!({ "wholeMs": 20_000, "attemptMs": 8_000 });
+        activity = activity.custom("timeout", timeout);
+    }
+    activity
 }
 
 /// Activities around others.
@@ -107,6 +128,11 @@ fn around(inner: BoxedStrategy<Activity>) -> BoxedStrategy<Activity> {
             let cases = vec![case("a", true, Some(a)), case("b", js("getN() > 0"), Some(b))];
             switch(mode, cases)
         }),
+        2 => (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(body, other, is_all)| {
+            let it = try_catch(body, other.clone()).port("finally", other);
+            if is_all { it } else { it.set("errors", json!(["Own.*", "Timeout"])) }
+        }),
+        1 => (some, guards()).prop_map(|(some, guards)| guarded(sequence(some), guards)),
         4 => flowchart(inner),
     ]
     .boxed()

@@ -8,7 +8,13 @@ use super::activities::Activity;
 use super::{Finding, Level};
 
 /// Types that end what they are in.
-const ENDS: [&str; 4] = ["Elsa.Finish", "Elsa.Complete", "Elsa.Fault", "Elsa.Break"];
+const ENDS: [&str; 5] = [
+    "Dormouse.Throw",
+    "Elsa.Finish",
+    "Elsa.Complete",
+    "Elsa.Fault",
+    "Elsa.Break",
+];
 
 /// A connection of a flowchart, in both of Elsa's spellings.
 pub(super) fn ends(connection: Fields<'_>) -> Option<(String, String)> {
