@@ -15,6 +15,7 @@ mod scenarios {
     mod cancelling;
     mod children;
     mod commits;
+    mod compensation;
     mod data;
     mod errors;
     mod failing;

@@ -117,6 +117,8 @@ mod rules;
 mod run;
 #[path = "simulation/sabotage.rs"]
 mod sabotage;
+#[path = "simulation/saga.rs"]
+mod saga;
 #[path = "simulation/scheduler.rs"]
 mod scheduler;
 #[path = "simulation/search.rs"]

@@ -50,6 +50,7 @@ fn loud() -> BoxedStrategy<Activity> {
         Just(finish()),
         Just(fault("broken")),
         Just(throw("Own.Error")),
+        Just(activity("Dormouse.Compensate")),
         Just(activity("Elsa.End")),
         Just(activity("Elsa.Unheard")),
         Just(activity("Sub").bind("out", "items")),
@@ -89,13 +90,52 @@ fn leaf() -> BoxedStrategy<Activity> {
         .boxed()
 }
 
-/// Whether an activity is tried again, and whether it is bounded in time.
-fn guards() -> impl Strategy<Value = (bool, bool)> {
-    (prop::bool::weighted(0.2), prop::bool::weighted(0.2))
+/// What is around an activity for when it fails.
+#[derive(Debug, Clone)]
+struct Guards {
+    retries: bool,
+    ends: bool,
+    undo: Option<Activity>,
+    undoes_on: Option<Value>,
 }
 
-fn guarded(activity: Activity, (retries, ends): (bool, bool)) -> Activity {
+fn guards() -> impl Strategy<Value = Guards> {
+    let undo = prop_oneof![
+        3 => name().prop_map(write),
+        2 => name().prop_map(event),
+        1 => Just(fault("not undone")),
+        1 => Just(throw("Own.Undo").custom("retry", json!({ "maxAttempts": 2, "intervalMs": 1_000 }))),
+    ];
+    let on = prop::sample::select(vec![
+        json!(["fault"]),
+        json!(["cancel"]),
+        json!(["fault", "cancel"]),
+    ]);
+    let undo = prop::option::weighted(0.3, undo);
+    let on = prop::option::weighted(0.4, on);
+    let flag = || prop::bool::weighted(0.2);
+    (flag(), flag(), undo, on).prop_map(|(retries, ends, undo, undoes_on)| Guards {
+        retries,
+        ends,
+        undo,
+        undoes_on,
+    })
+}
+
+fn guarded(activity: Activity, guards: Guards) -> Activity {
+    let Guards {
+        retries,
+        ends,
+        undo,
+        undoes_on,
+    } = guards;
     let mut activity = activity;
+    if let Some(undo) = undo {
+        activity = activity.custom("compensate", undo.json());
+    }
+    if let Some(on) = undoes_on {
+        activity = activity.custom("compensateOn", on);
+    }
     if retries {
         let retry = json!({ "maxAttempts": 2, "intervalMs": 3_000 });
         activity = activity.custom("retry", retry);

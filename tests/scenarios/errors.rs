@@ -44,7 +44,7 @@ fn a_branch_that_waits_is_cancelled_before_the_catch_runs() {
         } else {
             it.start()
         };
-        seen.is(suspended(&["Go", "Wait"]).lines(&["Start"]));
+        seen.is(suspended(&["Wait", "Go"]).lines(&["Start"]));
         it.resume("Go").is(suspended(&["Fix"]));
         it.resume("Fix").is(finished().lines(&["After"]));
     }
@@ -85,7 +85,7 @@ fn each_item_of_a_parallel_loop_has_its_own_catch() {
     let root = parallel_for_each(object(json!(["a", "b", "c"])), body);
     played(root)
         .start()
-        .is(finished().lines(&["a", "c", "caught b"]));
+        .is(finished().lines(&["a", "caught b", "c"]));
 }
 
 #[test]

@@ -50,17 +50,18 @@ fn main(id: &str, seed: u64) -> Recipe {
         }
         1 => blocks.extend([finish().id("finish"), maker.line(0)]),
         2 => blocks.extend([complete(&["Done"]).id("complete"), maker.line(0)]),
+        3 => blocks.push(maker.saga()),
         _ => blocks.push(maker.line(1)),
     }
     maker.recipe(id, sequence(blocks))
 }
 
-struct Maker {
+pub(super) struct Maker {
     random: u64,
     next_id: u32,
     next_event: u32,
     is_child: bool,
-    expect: Expect,
+    pub(super) expect: Expect,
     /// The leaf that was made last, if nothing stands between it and the next one.
     last: Option<String>,
 }
@@ -77,7 +78,7 @@ impl Maker {
         }
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.random = splitmix(self.random);
         self.random % bound
     }
@@ -101,7 +102,12 @@ impl Maker {
     }
 
     /// An activity that completes `times` times.
-    fn leaf(&mut self, name: &str, times: u32, make: impl FnOnce(&str) -> Activity) -> Activity {
+    pub(super) fn leaf(
+        &mut self,
+        name: &str,
+        times: u32,
+        make: impl FnOnce(&str) -> Activity,
+    ) -> Activity {
         self.next_id += 1;
         let id = format!("{name}{}", self.next_id);
         self.expect.runs.insert(id.clone(), times);
@@ -189,7 +195,7 @@ impl Maker {
     }
 
     /// Nothing in here is before or after anything else.
-    fn within(&mut self, make: impl FnOnce(&mut Self) -> Activity) -> Activity {
+    pub(super) fn within(&mut self, make: impl FnOnce(&mut Self) -> Activity) -> Activity {
         let before = std::mem::take(&mut self.expect.order);
         self.last = None;
         let made = make(self);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::graph::NodeIndex;
 use crate::id::ContextId;
 use crate::step::Fault;
+use crate::time::Timestamp;
 
 /// How far the retries, the timeouts and the compensation of an execution have got.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct Guarded {
     /// How many undeclared variables it began with: a new attempt has no others.
     #[serde(skip_serializing_if = "is_zero")]
     pub locals: u32,
+    /// When its first attempt began, if there is a time for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began_at: Option<Timestamp>,
     /// The time for all attempts is over.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,

@@ -30,7 +30,7 @@ pub struct Fault {
     pub is_final: bool,
     /// Where it arose, once it has been raised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
 }
 
 /// The activity where an error arose.

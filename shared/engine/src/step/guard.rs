@@ -54,34 +54,54 @@ impl Cx<'_, '_> {
         Some(())
     }
 
-    /// Sets the timers of what is around this activity, which begins an attempt.
+    /// Notes that this activity begins an attempt.
     pub(super) fn begin_attempt(&mut self) {
         let guard = &self.node().guard;
         if guard.retry.is_none() && guard.whole_ms.is_none() && guard.attempt_ms.is_none() {
             return;
         }
-        let (whole_ms, attempt_ms) = (guard.whole_ms, guard.attempt_ms);
-        let guards_itself = self.node().activity.guards_itself();
+        let now = self.now();
         let Some(context) = self.run.instance.contexts.get_mut(&self.context) else {
             return;
         };
-        let is_first = context.guarded.is_none();
-        if is_first {
+        if context.guarded.is_none() {
             context.guarded = Some(Box::new(Guarded {
+                began_at: guard.whole_ms.map(|_| now),
                 locals: u32::try_from(context.locals.len()).unwrap_or(u32::MAX),
                 ..Guarded::default()
             }));
         }
-        if let Some(ms) = whole_ms.filter(|_| is_first) {
-            self.end_in(ms, "all");
-        }
-        if let Some(ms) = attempt_ms.filter(|_| !guards_itself) {
-            self.end_in(ms, "attempt");
+    }
+
+    /// Sets the timers of an attempt that goes on after this burst.
+    pub(super) fn bound_attempt(&mut self) {
+        let node = self.node();
+        self.bound_all();
+        if let Some(ms) = node
+            .guard
+            .attempt_ms
+            .filter(|_| !node.activity.guards_itself())
+        {
+            let due = self.now().plus_ms(ms);
+            self.end_at(due, "attempt");
         }
     }
 
-    fn end_in(&mut self, ms: i64, of: &str) {
-        let due = self.now().plus_ms(ms);
+    /// Sets the timer of all attempts, unless it is set.
+    fn bound_all(&mut self) {
+        let Some(ms) = self.node().guard.whole_ms else {
+            return;
+        };
+        let mut bookmarks = self.run.instance.bookmarks.iter();
+        let is_set = bookmarks.any(|b| b.context == self.context && is_end_of_all(b));
+        let guarded = self.context().and_then(|c| c.guarded.as_ref());
+        let began_at = guarded.and_then(|g| g.began_at);
+        if let Some(began_at) = began_at.filter(|_| !is_set) {
+            self.end_at(began_at.plus_ms(ms), "all");
+        }
+    }
+
+    fn end_at(&mut self, due: Timestamp, of: &str) {
         self.wait_for_guard(END, due, json!({ OF: of, "ResumeAt": due.to_string() }));
     }
 }
@@ -128,6 +148,7 @@ impl Run<'_> {
             return;
         };
         let mut cx = Cx::new(self, id, node);
+        cx.bound_all();
         cx.pause(retry, attempt, &failure_of(fault), |cx, due| {
             let payload = json!({ "ResumeAt": due.to_string(), "AttemptNumber": attempt + 1 });
             cx.wait_for_guard(PAUSE, due, payload);

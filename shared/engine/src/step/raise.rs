@@ -43,9 +43,11 @@ impl Run<'_> {
         is_undone: bool,
     ) {
         let activity = self.graph.node(node);
-        fault.origin.get_or_insert_with(|| Origin {
-            activity_id: activity.id.clone(),
-            activity_name: activity.name.clone(),
+        fault.origin.get_or_insert_with(|| {
+            Box::new(Origin {
+                activity_id: activity.id.clone(),
+                activity_name: activity.name.clone(),
+            })
         });
         let Some((at, handling)) = self.handler_of(id, &fault, is_undone) else {
             self.fault_for_good(id, node, fault);

@@ -277,7 +277,11 @@ impl<'a> Run<'a> {
         evaluated?;
         cx.keep_inputs()?;
         let activity = cx.run.graph.node(index).activity.as_ref();
-        activity.execute(&mut cx)
+        let then = activity.execute(&mut cx);
+        if matches!(then, Ok(Then::Wait)) && cx.run.instance.contexts.contains_key(&context) {
+            cx.bound_attempt();
+        }
+        then
     }
 
     pub(crate) fn enter(&mut self, work: Work) -> ContextId {

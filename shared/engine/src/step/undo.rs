@@ -138,7 +138,12 @@ impl Run<'_> {
             return;
         }
         let is_lost = self.is_in_undo(context.owner);
-        let Some(owner) = context.owner.filter(|_| !is_lost) else {
+        let living = context.owner.and_then(|owner| {
+            let mut around = self.chain(owner);
+            let living = around.find(|(_, c)| !c.has_ended);
+            living.map(|(id, _)| id)
+        });
+        let Some(owner) = living.filter(|_| !is_lost) else {
             self.instance.undoable.retain(|u| u.scope != id);
             return;
         };
@@ -178,10 +183,13 @@ impl Run<'_> {
     ) {
         if !left.is_empty() {
             let order = left.iter().rev().map(|u| &self.graph.node(u.node).id);
-            let mut data = json!({ "activities": order.collect::<Vec<_>>() });
-            if let AfterUndo::Raise(fault) = &then {
-                data["exception"] = json!(fault.exception());
-            }
+            let order: Vec<_> = order.collect();
+            let data = match &then {
+                AfterUndo::Raise(fault) => {
+                    json!({ "activities": order, "exception": fault.exception() })
+                }
+                AfterUndo::Complete | AfterUndo::Cancelled => json!({ "activities": order }),
+            };
             self.log(Event::Compensating, id, node, data);
         }
         if let Some(context) = self.instance.contexts.get_mut(&id) {

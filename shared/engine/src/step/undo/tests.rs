@@ -364,9 +364,6 @@ fn what_is_wrong_with_a_compensation_is_told_when_it_is_checked() {
         let it = Scenario::sequence(json!({}), json!([custom(line("a"), "compensate", value)]));
         assert_eq!(it.validate()[0].code, "badCompensate");
     }
-    let it = Scenario::sequence(
-        json!({}),
-        json!([scope(json!([]), json!(["error"]))]),
-    );
+    let it = Scenario::sequence(json!({}), json!([scope(json!([]), json!(["error"]))]));
     assert_eq!(it.validate()[0].code, "badCompensate");
 }
