@@ -65,6 +65,8 @@
     reason = "a test fails with a sentence"
 )]
 
+#[path = "simulation/charts.rs"]
+mod charts;
 #[path = "simulation/cluster.rs"]
 mod cluster;
 #[path = "simulation/corpus.rs"]

@@ -41,7 +41,7 @@ pub(crate) struct FailArgs {
     /// Type of the error, by which the workflow decides
     #[arg(long = "type", value_name = "TYPE", default_value = "TaskFailed")]
     kind: String,
-    /// What went wrong, in a sentence
+    /// Message of the error, in a sentence
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
     /// No attempt may fare better, so none follows
