@@ -110,7 +110,7 @@ pub(crate) fn document(own: &[&Definition]) -> Value {
     })
 }
 
-/// What is around an activity for when it fails, and anything else.
+/// Custom properties of an activity: those for when it fails, and anything else.
 fn custom_properties() -> Value {
     let ms = json!({ "type": ["integer", "null"], "minimum": 1 });
     let on = json!({ "enum": ["fault", "cancel"] });
