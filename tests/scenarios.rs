@@ -15,7 +15,9 @@ mod scenarios {
     mod cancelling;
     mod children;
     mod commits;
+    mod compensation;
     mod data;
+    mod errors;
     mod failing;
     mod flowcharts;
     mod http;

@@ -65,6 +65,8 @@
     reason = "a test fails with a sentence"
 )]
 
+#[path = "simulation/charts.rs"]
+mod charts;
 #[path = "simulation/cluster.rs"]
 mod cluster;
 #[path = "simulation/corpus.rs"]
@@ -117,6 +119,8 @@ mod rules;
 mod run;
 #[path = "simulation/sabotage.rs"]
 mod sabotage;
+#[path = "simulation/saga.rs"]
+mod saga;
 #[path = "simulation/scheduler.rs"]
 mod scheduler;
 #[path = "simulation/search.rs"]

@@ -8,6 +8,25 @@ use crate::process::{Server, example, folder, run};
 
 /// Completes the open task of a name, and gives the answer.
 fn complete(server: &Server, instance: &str, task: &str, result: &str) -> Value {
+    let id = task_id(server, instance, task);
+    server.json(&["task", "complete", &id, "--result", result])
+}
+
+/// Reports that the open task of a name failed, and gives the answer.
+fn fail(server: &Server, instance: &str, task: &str) -> Value {
+    let id = task_id(server, instance, task);
+    server.json(&[
+        "task",
+        "fail",
+        &id,
+        "--type",
+        "No",
+        "--message",
+        "it did not work",
+    ])
+}
+
+fn task_id(server: &Server, instance: &str, task: &str) -> String {
     let shown = server.json(&["show", instance]);
     let open = shown["instance"]["workflowState"]["bookmarks"]
         .as_array()
@@ -15,8 +34,7 @@ fn complete(server: &Server, instance: &str, task: &str, result: &str) -> Value 
         .clone();
     let bookmark = open.iter().find(|b| b["payload"]["TaskName"] == task);
     let bookmark = bookmark.unwrap_or_else(|| panic!("no task {task} among {open:#?}"));
-    let id = bookmark["payload"]["TaskId"].as_str().unwrap();
-    server.json(&["task", "complete", id, "--result", result])
+    bookmark["payload"]["TaskId"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -84,32 +102,38 @@ fn an_order_undoes_exactly_what_was_done() {
     let data = folder();
     let server = Server::start(data.path());
     server.publish("order");
-    for (stock, payment, undo) in [
-        ("true", "false", Some("release-stock")),
-        ("false", "true", Some("refund")),
-        ("false", "false", None),
+    for (done, failed, undo) in [
+        ("reserve-stock", "charge-card", "release-stock"),
+        ("charge-card", "reserve-stock", "refund"),
     ] {
         let started = server.json(&["start", "order", "-i", "OrderId=7"]);
         let id = started["workflowInstanceId"].as_str().unwrap();
-        complete(
-            &server,
-            id,
-            "reserve-stock",
-            &format!(r#"{{"ok": {stock}}}"#),
-        );
-        let mut last = complete(
-            &server,
-            id,
-            "charge-card",
-            &format!(r#"{{"ok": {payment}}}"#),
-        );
-        if let Some(task) = undo {
-            assert_eq!(last["bookmarks"].as_array().unwrap().len(), 1, "{last:#}");
-            last = complete(&server, id, task, "null");
-        }
+        complete(&server, id, done, r#"{"receipt": 1}"#);
+        let seen = fail(&server, id, failed);
+        assert_eq!(seen["bookmarks"].as_array().unwrap().len(), 1, "{seen:#}");
+        let last = complete(&server, id, undo, "null");
         assert_eq!(last["subStatus"], "Finished", "{last:#}");
         assert_eq!(last["output"]["Status"], "compensated");
     }
+    let started = server.json(&["start", "order", "-i", "OrderId=8"]);
+    let id = started["workflowInstanceId"].as_str().unwrap();
+    let last = fail(&server, id, "charge-card");
+    assert_eq!(last["output"]["Status"], "compensated", "nothing was done");
+}
+
+#[test]
+fn a_cancelled_order_is_undone_before_it_ends() {
+    let data = folder();
+    let server = Server::start(data.path());
+    server.publish("order");
+    let started = server.json(&["start", "order", "-i", "OrderId=7"]);
+    let id = started["workflowInstanceId"].as_str().unwrap();
+    complete(&server, id, "reserve-stock", "null");
+    complete(&server, id, "charge-card", "null");
+    server.json(&["cancel", id]);
+    complete(&server, id, "refund", "null");
+    let last = complete(&server, id, "release-stock", "null");
+    assert_eq!(last["subStatus"], "Cancelled", "{last:#}");
 }
 
 #[test]

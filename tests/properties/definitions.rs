@@ -3,7 +3,7 @@
 use dormouse_tests::primitives::{
     break_, bulk, case, complete, decision, delay, dispatch, event, execute, fault, finish,
     flow_switch, for_, for_each, fork, if_, join, parallel, parallel_for_each, publish, run_js,
-    sequence, set, set_output, switch, task, while_, write,
+    sequence, set, set_output, switch, task, throw, try_catch, while_, write,
 };
 use dormouse_tests::{Activity, Workflow, activity, js, liquid, object, variable, workflow};
 use proptest::prelude::*;
@@ -49,6 +49,8 @@ fn loud() -> BoxedStrategy<Activity> {
         Just(complete(&["True"])),
         Just(finish()),
         Just(fault("broken")),
+        Just(throw("Own.Error")),
+        Just(activity("Dormouse.Compensate")),
         Just(activity("Elsa.End")),
         Just(activity("Elsa.Unheard")),
         Just(activity("Sub").bind("out", "items")),
@@ -70,13 +72,15 @@ fn loud() -> BoxedStrategy<Activity> {
     .boxed()
 }
 
-/// A leaf, perhaps in the background.
+/// A leaf, perhaps in the background, perhaps tried again or bounded in time.
 fn leaf() -> BoxedStrategy<Activity> {
     (
         prop_oneof![2 => quiet(), 1 => loud()],
         prop::bool::weighted(0.1),
+        guards(),
     )
-        .prop_map(|(leaf, is_background)| {
+        .prop_map(|(leaf, is_background, guards)| {
+            let leaf = guarded(leaf, guards);
             if is_background {
                 leaf.background()
             } else {
@@ -84,6 +88,63 @@ fn leaf() -> BoxedStrategy<Activity> {
             }
         })
         .boxed()
+}
+
+/// What is around an activity for when it fails.
+#[derive(Debug, Clone)]
+struct Guards {
+    retries: bool,
+    ends: bool,
+    undo: Option<Activity>,
+    undoes_on: Option<Value>,
+}
+
+fn guards() -> impl Strategy<Value = Guards> {
+    let undo = prop_oneof![
+        3 => name().prop_map(write),
+        2 => name().prop_map(event),
+        1 => Just(fault("not undone")),
+        1 => Just(throw("Own.Undo").custom("retry", json!({ "maxAttempts": 2, "intervalMs": 1_000 }))),
+    ];
+    let on = prop::sample::select(vec![
+        json!(["fault"]),
+        json!(["cancel"]),
+        json!(["fault", "cancel"]),
+    ]);
+    let undo = prop::option::weighted(0.3, undo);
+    let on = prop::option::weighted(0.4, on);
+    let flag = || prop::bool::weighted(0.2);
+    (flag(), flag(), undo, on).prop_map(|(retries, ends, undo, undoes_on)| Guards {
+        retries,
+        ends,
+        undo,
+        undoes_on,
+    })
+}
+
+fn guarded(activity: Activity, guards: Guards) -> Activity {
+    let Guards {
+        retries,
+        ends,
+        undo,
+        undoes_on,
+    } = guards;
+    let mut activity = activity;
+    if let Some(undo) = undo {
+        activity = activity.custom("compensate", undo.json());
+    }
+    if let Some(on) = undoes_on {
+        activity = activity.custom("compensateOn", on);
+    }
+    if retries {
+        let retry = json!({ "maxAttempts": 2, "intervalMs": 3_000 });
+        activity = activity.custom("retry", retry);
+    }
+    if ends {
+        let timeout = json!({ "wholeMs": 20_000, "attemptMs": 8_000 });
+        activity = activity.custom("timeout", timeout);
+    }
+    activity
 }
 
 /// Activities around others.
@@ -107,6 +168,11 @@ fn around(inner: BoxedStrategy<Activity>) -> BoxedStrategy<Activity> {
             let cases = vec![case("a", true, Some(a)), case("b", js("getN() > 0"), Some(b))];
             switch(mode, cases)
         }),
+        2 => (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(body, other, is_all)| {
+            let it = try_catch(body, other.clone()).port("finally", other);
+            if is_all { it } else { it.set("errors", json!(["Own.*", "Timeout"])) }
+        }),
+        1 => (some, guards()).prop_map(|(some, guards)| guarded(sequence(some), guards)),
         4 => flowchart(inner),
     ]
     .boxed()

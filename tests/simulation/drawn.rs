@@ -13,6 +13,9 @@ fn every_activity_that_ends_by_itself_or_by_a_person_is_drawn() {
         ExecuteWorkflow Fault Finish FlowDecision FlowFork FlowJoin FlowSendHttpRequest FlowSwitch Flowchart For ForEach \
         Fork If Parallel ParallelForEach PublishEvent RunJavaScript RunTask SendHttpRequest Sequence SetName SetOutput \
         SetVariable StartAt Switch Timer While WriteLine";
+    for own in ["Dormouse.Throw", "Dormouse.TryCatch", "compensateOn"] {
+        assert!(drawn.contains(&format!("\"{own}\"")), "{own}");
+    }
     for kind in kinds.split_whitespace() {
         assert!(drawn.contains(&format!("\"Elsa.{kind}\"")), "{kind}");
     }

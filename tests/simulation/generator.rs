@@ -1,11 +1,10 @@
 //! Random workflows of which it is known what they do: blocks within blocks, each counted as it is made.
 
 use dormouse_engine::id::splitmix;
-use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
-    break_, bulk, case, complete, decision, delay, dispatch, event, execute, fault, finish,
-    flow_switch, for_, for_each, fork, if_, join, line, parallel, parallel_for_each, publish,
-    run_js, sequence, set, set_output, switch, task, while_,
+    break_, bulk, case, complete, delay, dispatch, event, execute, fault, finish, for_, for_each,
+    fork, if_, line, parallel, parallel_for_each, publish, run_js, sequence, set, set_output,
+    switch, task, while_,
 };
 use dormouse_tests::{Activity, activity, js, object, workflow};
 use serde_json::{Value, json};
@@ -50,17 +49,18 @@ fn main(id: &str, seed: u64) -> Recipe {
         }
         1 => blocks.extend([finish().id("finish"), maker.line(0)]),
         2 => blocks.extend([complete(&["Done"]).id("complete"), maker.line(0)]),
+        3 => blocks.push(maker.saga()),
         _ => blocks.push(maker.line(1)),
     }
     maker.recipe(id, sequence(blocks))
 }
 
-struct Maker {
+pub(super) struct Maker {
     random: u64,
     next_id: u32,
     next_event: u32,
     is_child: bool,
-    expect: Expect,
+    pub(super) expect: Expect,
     /// The leaf that was made last, if nothing stands between it and the next one.
     last: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Maker {
         }
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.random = splitmix(self.random);
         self.random % bound
     }
@@ -101,7 +101,12 @@ impl Maker {
     }
 
     /// An activity that completes `times` times.
-    fn leaf(&mut self, name: &str, times: u32, make: impl FnOnce(&str) -> Activity) -> Activity {
+    pub(super) fn leaf(
+        &mut self,
+        name: &str,
+        times: u32,
+        make: impl FnOnce(&str) -> Activity,
+    ) -> Activity {
         self.next_id += 1;
         let id = format!("{name}{}", self.next_id);
         self.expect.runs.insert(id.clone(), times);
@@ -113,7 +118,7 @@ impl Maker {
         make(&id).id(&id)
     }
 
-    fn line(&mut self, times: u32) -> Activity {
+    pub(super) fn line(&mut self, times: u32) -> Activity {
         self.leaf("line", times, line)
     }
 
@@ -189,7 +194,7 @@ impl Maker {
     }
 
     /// Nothing in here is before or after anything else.
-    fn within(&mut self, make: impl FnOnce(&mut Self) -> Activity) -> Activity {
+    pub(super) fn within(&mut self, make: impl FnOnce(&mut Self) -> Activity) -> Activity {
         let before = std::mem::take(&mut self.expect.order);
         self.last = None;
         let made = make(self);
@@ -230,7 +235,7 @@ impl Maker {
         sequence([loop_]).variable(&name, "Int32", 0)
     }
 
-    fn pause(&mut self, times: u32) -> Activity {
+    pub(super) fn pause(&mut self, times: u32) -> Activity {
         let ms = match self.below(8) {
             0 => 0,
             1 => 1_200_000,
@@ -319,76 +324,6 @@ impl Maker {
         self.within(|maker| {
             let tasks: Vec<Activity> = (0..12).map(|_| maker.leaf("task", times, task)).collect();
             parallel(tasks)
-        })
-    }
-
-    /// A flowchart of two branches that meet.
-    fn diamond(&mut self, times: u32) -> Activity {
-        self.within(|maker| {
-            let [first, last] = [maker.line(times), maker.line(times)];
-            let [left, right] = [maker.pause(times), maker.leaf("task", times, task)];
-            let id = |activity: &Activity| {
-                let json: Value = activity.clone().json();
-                json["id"].as_str().unwrap_or_default().to_owned()
-            };
-            let (a, b, c, d) = (id(&first), id(&left), id(&right), id(&last));
-            flow(
-                &format!("{a} > {b} > {d}; {a} > {c} > {d}"),
-                [first, left, right, last],
-            )
-        })
-    }
-
-    /// A flowchart whose outcomes say which way it goes.
-    fn chart(&mut self, times: u32) -> Activity {
-        self.within(|maker| {
-            let [not, so, last] = [maker.line(0), maker.line(times), maker.line(times)];
-            let id = |activity: &Activity| {
-                let json: Value = activity.clone().json();
-                json["id"].as_str().unwrap_or_default().to_owned()
-            };
-            let (n, s, l) = (id(&not), id(&so), id(&last));
-            match maker.below(4) {
-                0 => {
-                    let first = maker.leaf("decision", times, |_| decision(js("2 > 1")));
-                    let f = id(&first);
-                    let edges = format!("{f}:True > {s} > {l}; {f}:False > {n}");
-                    flow(&edges, [first, so, last, not])
-                }
-                1 => {
-                    let cases = vec![
-                        case("so", js("2 > 1"), None),
-                        case("not", js("1 > 2"), None),
-                    ];
-                    let first = maker.leaf("switch", times, |_| flow_switch("MatchFirst", cases));
-                    let f = id(&first);
-                    let edges = format!("{f}:so > {s} > {l}; {f}:not > {n}");
-                    flow(&edges, [first, so, last, not])
-                }
-                2 => {
-                    maker.expect.calls += times;
-                    let first = maker.leaf("ask", times, |_| {
-                        activity("Elsa.FlowSendHttpRequest")
-                            .input("url", "https://shop.example/orders")
-                            .input("method", "POST")
-                            .input("expectedStatusCodes", object(json!([200, 404])))
-                    });
-                    let f = id(&first);
-                    let edges = format!("{f}:200 > {s} > {l}; {f}:404 > {n}");
-                    flow(&edges, [first, so, last, not])
-                }
-                _ => {
-                    let names = object(json!(["so", "too"]));
-                    let first = maker.leaf("fork", times, |_| {
-                        activity("Elsa.FlowFork").input("branches", names)
-                    });
-                    let too = maker.pause(times);
-                    let meet = maker.leaf("join", times, |_| join("WaitAll"));
-                    let (f, t, m) = (id(&first), id(&too), id(&meet));
-                    let edges = format!("{f}:so > {s} > {m}; {f}:too > {t} > {m}; {m} > {l}");
-                    flow(&edges, [first, so, too, meet, last])
-                }
-            }
         })
     }
 }

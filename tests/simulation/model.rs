@@ -257,8 +257,10 @@ fn journal(lines: &[Line]) -> Vec<String> {
     let mut counts: BTreeMap<(&str, String, &str), u32> = BTreeMap::new();
     for line in lines {
         let execution = format!("{:?}", line.context);
-        // One that has failed begins once more when it is retried.
-        if line.event == Event::Faulted {
+        // One that has failed begins once more when it is retried; one that repeats only its call does not.
+        let is_tried_again =
+            line.event == Event::Retrying && line.data["details"]["type"].is_string();
+        if line.event == Event::Faulted || is_tried_again {
             counts.remove(&(
                 &line.activity_id,
                 execution.clone(),

@@ -223,3 +223,19 @@ pub fn endpoint(path: &str, methods: &[&str]) -> Activity {
 pub fn respond(content: impl Into<Expr>) -> Activity {
     activity("Elsa.WriteHttpResponse").input("content", content)
 }
+
+/// `Throw` of an error of a type.
+#[must_use]
+pub fn throw(kind: &str) -> Activity {
+    activity("Dormouse.Throw")
+        .input("errorType", kind)
+        .input("message", format!("{kind} was raised").as_str())
+}
+
+/// `TryCatch` with a body and a catch for all errors.
+#[must_use]
+pub fn try_catch(body: Activity, catch: Activity) -> Activity {
+    activity("Dormouse.TryCatch")
+        .port("body", body)
+        .port("catch", catch)
+}

@@ -133,7 +133,8 @@ fn effect_text(effect: &Effect, instance: &Instance, graph: &Graph, now: Timesta
 }
 
 /// A journal as one line: an activity's id, and what happened to it. `+` started, `-` completed (with outcomes other
-/// than Done), `~` suspended, `>` resumed, `!` faulted, `x` cancelled, `?` may not run, `@` retried.
+/// than Done), `~` suspended, `>` resumed, `!` faulted, `x` cancelled, `?` may not run, `@` retried,
+/// `<` compensating.
 #[must_use]
 pub fn journal_text(entries: &[Entry], graph: &Graph) -> String {
     let all: Vec<String> = entries.iter().map(|e| entry_text(e, graph)).collect();
@@ -160,5 +161,6 @@ fn entry_text(entry: &Entry, graph: &Graph) -> String {
         Event::WorkflowCancelled => "cancelled".into(),
         Event::Altered => "altered".into(),
         Event::Error => format!("{id}*"),
+        Event::Compensating => format!("{id}<"),
     }
 }

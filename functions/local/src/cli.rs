@@ -126,6 +126,8 @@ enum Command {
 enum TaskCommand {
     /// Complete a task with its result
     Complete(Remote<task::CompleteArgs>),
+    /// Report that a task failed
+    Fail(Remote<task::FailArgs>),
 }
 
 /// Commands for activity types.
@@ -209,6 +211,9 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
         }
         Command::Task(TaskCommand::Complete(Remote { args, server })) => {
             wait(task::complete(&args, &client(server), screen))
+        }
+        Command::Task(TaskCommand::Fail(Remote { args, server })) => {
+            wait(task::fail(&args, &client(server), screen))
         }
         Command::List(Remote { args, server }) => wait(list::list(&args, &client(server), screen)),
         Command::Show(Remote { args, server }) => wait(show::show(&args, &client(server), screen)),

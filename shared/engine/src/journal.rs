@@ -35,6 +35,8 @@ pub enum Event {
     Altered,
     /// A call failed for good, and the workflow deals with it.
     Error,
+    /// It undoes what had completed in it.
+    Compensating,
 }
 
 impl Event {
@@ -53,6 +55,7 @@ impl Event {
             Self::WorkflowCancelled => "Workflow cancelled",
             Self::Altered => "Altered",
             Self::Error => "Error",
+            Self::Compensating => "Compensating",
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value};
 
 use crate::call::{HttpRequest, Request};
-use crate::instance::{Context, Instance, Memory, Wait};
+use crate::instance::{Context, Instance, Memory, Undoable, Wait};
 
 /// Stands where a credential was.
 pub const REDACTED: &str = "[redacted]";
@@ -164,6 +164,18 @@ fn redact_context(context: &mut Context) {
         Memory::Retry(retry) => redact_request(&mut retry.request),
         Memory::None | Memory::Count(_) | Memory::Flow(_) => {}
     }
+    if let Some(guarded) = &mut context.guarded {
+        redact_map(&mut guarded.inputs);
+    }
+    context
+        .left_to_undo_mut()
+        .iter_mut()
+        .for_each(redact_undoable);
+}
+
+fn redact_undoable(undoable: &mut Undoable) {
+    redact_map(&mut undoable.inputs);
+    redact_map(&mut undoable.outputs);
 }
 
 fn redact_locals(locals: &mut [(String, Value)]) {
@@ -183,6 +195,7 @@ impl Instance {
         redact(&mut self.last_result);
         self.variables.values_mut().for_each(redact);
         self.contexts.values_mut().for_each(redact_context);
+        self.undoable.iter_mut().for_each(redact_undoable);
         for incident in &mut self.incidents {
             redact_text(&mut incident.message);
         }
@@ -197,6 +210,7 @@ impl Instance {
         redact(&mut self.last_result);
         self.variables.values_mut().for_each(redact);
         self.contexts.values_mut().for_each(redact_context);
+        self.undoable.iter_mut().for_each(redact_undoable);
         for work in &mut self.queue {
             redact_locals(&mut work.locals);
         }

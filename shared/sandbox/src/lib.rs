@@ -18,7 +18,7 @@ pub use coverage::{ActivityCoverage, Coverage, OutcomeCoverage};
 pub use document::{Document, FileError};
 pub use host::{BEGIN, Host, Kept, Recipient, Task};
 pub use library::Library;
-pub use mock::{Mocks, Rule, TaskMock};
+pub use mock::{Mocks, Report, Rule, TaskMock};
 pub use request::{Request, request};
 pub use test_file::{Act, Case, Located, Step, TestFile, span_ms};
 pub use trial::{Failure, Outcome, Trial, Unready};

@@ -45,8 +45,17 @@ pub struct TaskMock {
     pub after_ms: i64,
     /// How often it works; without a number, always.
     pub times: Option<u64>,
-    /// The result.
-    pub result: Value,
+    /// What it reports.
+    pub report: Report,
+}
+
+/// What a worker reports of a task.
+#[derive(Debug, Clone)]
+pub enum Report {
+    /// It is done, with a result.
+    Done(Value),
+    /// It failed: `{type, message, retryable}`.
+    Failed(Value),
 }
 
 impl Mocks {

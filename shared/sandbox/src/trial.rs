@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::coverage::{Coverage, Tally};
 use crate::host::{BEGIN, Host, Kept, Recipient};
-use crate::mock::{Mocks, TaskMock};
+use crate::mock::{Mocks, Report, TaskMock};
 use crate::request::Request;
 use crate::test_file::{Act, Case};
 
@@ -79,7 +79,7 @@ struct Run<'a> {
     answered: Option<InstanceId>,
     workers: Vec<TaskMock>,
     /// Tasks that a worker is at: when they are done, their ids and results.
-    at_work: Vec<(Timestamp, String, Value)>,
+    at_work: Vec<(Timestamp, String, Report)>,
     tasks_seen: usize,
     /// Recurring triggers with their next occurrence.
     recurring: Vec<(Timestamp, String, String, Recurrence)>,

@@ -33,6 +33,7 @@ pub(crate) async fn cancel(
         let sub_status = text(&state, "subStatus").to_owned();
         let note = match sub_status.as_str() {
             "Finished" | "Faulted" => "; it had ended already",
+            "Suspended" | "Executing" => "; it is cancelled once what it did is undone",
             _ => "",
         };
         let status = screen.status(&sub_status);

@@ -82,7 +82,7 @@ pub(crate) fn document(own: &[&Definition]) -> Value {
                 "name": { "type": ["string", "null"], "description": "Name for people." },
                 "type": { "anyOf": names },
                 "version": { "type": "integer" },
-                "customProperties": { "type": "object" },
+                "customProperties": { "$ref": "#/$defs/customProperties" },
                 "metadata": { "type": "object" },
             },
             "allOf": rules,
@@ -107,6 +107,46 @@ pub(crate) fn document(own: &[&Definition]) -> Value {
             "root": { "$ref": "#/$defs/activity" },
         },
         "$defs": defs,
+    })
+}
+
+/// Custom properties of an activity: those for when it fails, and anything else.
+fn custom_properties() -> Value {
+    let ms = json!({ "type": ["integer", "null"], "minimum": 1 });
+    let on = json!({ "enum": ["fault", "cancel"] });
+    json!({
+        "type": ["object", "null"],
+        "properties": {
+            "retry": {
+                "type": ["object", "null"],
+                "description": "Repeats the activity after a pause.",
+                "additionalProperties": false,
+                "properties": {
+                    "maxAttempts": { "type": "integer", "minimum": 1 },
+                    "intervalMs": { "type": "integer", "minimum": 0 },
+                    "backoff": { "type": "number", "minimum": 1 },
+                    "jitter": { "type": "boolean" },
+                    "maxIntervalMs": { "type": "integer", "minimum": 0 },
+                    "not": { "type": "array", "items": { "type": "string" } },
+                },
+            },
+            "timeout": {
+                "description": "Most milliseconds of all attempts, or of each.",
+                "anyOf": [ms, {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": { "wholeMs": ms, "attemptMs": ms },
+                }],
+            },
+            "compensate": {
+                "description": "Undoes the activity: an activity of the same container by id or name, or one in place.",
+                "anyOf": [{ "type": ["string", "null"] }, { "$ref": "#/$defs/activity" }],
+            },
+            "compensateOn": {
+                "description": "When what has completed inside is undone.",
+                "anyOf": [on, { "type": ["array", "null"], "items": on }],
+            },
+        },
     })
 }
 
@@ -164,6 +204,7 @@ fn common() -> Map<String, Value> {
         ("reference".to_owned(), reference),
         ("variable".to_owned(), variable),
         ("argument".to_owned(), argument),
+        ("customProperties".to_owned(), custom_properties()),
         ("input".to_owned(), input()),
         ("output".to_owned(), output()),
         ("connection".to_owned(), connection),

@@ -32,3 +32,32 @@ pub(crate) async fn complete(
     screen.line(format!("Completed the task {}", screen.bold(&args.task)));
     Ok(tell_burst(screen, &answer))
 }
+
+/// Task that failed, and why.
+#[derive(Debug, Args)]
+pub(crate) struct FailArgs {
+    /// Id of the task, as printed by `dormouse show`
+    task: String,
+    /// Type of the error, by which the workflow decides
+    #[arg(long = "type", value_name = "TYPE", default_value = "TaskFailed")]
+    kind: String,
+    /// Message of the error, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+    /// No attempt may fare better, so none follows
+    #[arg(long = "final")]
+    is_final: bool,
+}
+
+/// Reports that a task failed and tells what its instance did until it waited or ended.
+pub(crate) async fn fail(
+    args: &FailArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let path = format!("/tasks/{}/fail", segment(&args.task));
+    let error = json!({ "type": args.kind, "message": args.message, "retryable": !args.is_final });
+    let answer = client.post(&path, &json!({ "error": error })).await?;
+    screen.line(format!("Failed the task {}", screen.bold(&args.task)));
+    Ok(tell_burst(screen, &answer))
+}

@@ -5,6 +5,7 @@
 mod break_;
 mod case;
 mod child_start;
+mod compensate;
 mod complete;
 mod correlate;
 mod descriptor;
@@ -33,6 +34,8 @@ mod set_name;
 mod set_output;
 mod state_machine;
 mod switch;
+mod throw;
+mod try_catch;
 mod while_;
 mod write_file_http_response;
 mod write_http_response;
@@ -169,6 +172,25 @@ pub trait Activity: Any + Send + Sync + Debug {
         _versions: Versions<'_>,
     ) -> Option<Memory> {
         Some(memory)
+    }
+
+    /// Whether it deals with an error, its own or one that comes from below, as far as it has got.
+    fn handles(&self, _memory: &Memory, _fault: &Fault, _is_own: bool) -> bool {
+        false
+    }
+
+    /// Deals with an error that [`Self::handles`] said it does. What ran below has been cancelled.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]: an error that goes outwards.
+    fn caught(&self, _cx: &mut Cx<'_, '_>, _fault: Fault, _is_own: bool) -> Result<Then, Fault> {
+        Ok(Then::Wait)
+    }
+
+    /// Whether it sees to its retries and the time of its attempts itself.
+    fn guards_itself(&self) -> bool {
+        false
     }
 
     /// What it listens for when it may start instances. Inputs are evaluated without an instance.

@@ -60,6 +60,7 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
         let list = vec![
             super::break_::built_in(),
             super::bulk_dispatch_workflows::built_in(),
+            super::compensate::built_in(),
             super::complete::built_in(),
             super::correlate::built_in(),
             super::cron::built_in(),
@@ -99,7 +100,9 @@ pub fn built_ins() -> &'static BTreeMap<String, BuiltIn> {
             super::start_at::built_in(),
             super::state_machine::built_in(),
             super::switch::built_in(),
+            super::throw::built_in(),
             super::timer::built_in(),
+            super::try_catch::built_in(),
             super::while_::built_in(),
             super::write_file_http_response::built_in(),
             super::write_http_response::built_in(),

@@ -84,7 +84,9 @@ impl Activity for RunTask {
             && answer.get("error").is_some()
             && let Answer::Failed(failure) = Answer::read(&answer)
         {
-            return Err(Fault::new(&failure.kind, failure.message));
+            let mut fault = Fault::new(&failure.kind, failure.message);
+            fault.is_final = !failure.is_retryable;
+            return Err(fault);
         }
         let result = cx.burst_inputs().get(RESULT).cloned();
         cx.set_output("result", result.unwrap_or(Value::Null));

@@ -6,8 +6,9 @@ mod read;
 mod reader;
 
 pub use answer::{Answer, Failure, misfit};
-pub use name::{is_function_name, is_queue_name, is_type_name, script};
+pub use name::{is_function_name, is_match, is_queue_name, is_type_name, script};
 pub use read::read;
+pub(crate) use read::{TIMEOUT_MS_MAX, retry};
 pub use reader::Flaw;
 
 use crate::activity::Descriptor;
@@ -146,7 +147,7 @@ pub struct Retry {
     pub has_jitter: bool,
     /// No pause is longer, in ms.
     pub interval_ms_max: i64,
-    /// Types of errors that are final.
+    /// Types of errors that are final; `*` stands for any characters.
     pub not: Vec<String>,
 }
 
@@ -164,11 +165,17 @@ impl Default for Retry {
 }
 
 impl Retry {
+    /// Whether another attempt follows one (from 1) that failed so.
+    #[must_use]
+    pub fn is_worth_another(&self, attempt: u32, failure: &Failure) -> bool {
+        let is_final = !failure.is_retryable || self.not.iter().any(|p| is_match(p, &failure.kind));
+        !is_final && attempt < self.attempts_max
+    }
+
     /// The pause after an attempt (from 1) that failed, in ms. `None`: it was the last one, or the failure is final.
     #[must_use]
     pub fn pause_ms(&self, attempt: u32, failure: &Failure, random: u64) -> Option<i64> {
-        let is_final = !failure.is_retryable || self.not.contains(&failure.kind);
-        if is_final || attempt >= self.attempts_max {
+        if !self.is_worth_another(attempt, failure) {
             return None;
         }
         let exponent = i32::try_from(attempt.saturating_sub(1)).unwrap_or(i32::MAX);

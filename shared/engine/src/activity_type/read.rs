@@ -11,7 +11,7 @@ use crate::definition::data_type::DataType;
 use crate::definition::name::camel_case;
 
 /// The longest attempt, in ms: 30 days.
-const TIMEOUT_MS_MAX: i64 = 2_592_000_000;
+pub(crate) const TIMEOUT_MS_MAX: i64 = 2_592_000_000;
 /// The longest pause between attempts, in ms: a day.
 const PAUSE_MS_MAX: i64 = 86_400_000;
 /// The most attempts.
@@ -61,6 +61,13 @@ pub fn read(json: &Value, version: u32) -> Result<ActivityType, Vec<Flaw>> {
     } else {
         Err(reader.flaws)
     }
+}
+
+/// Reads the `retry` of anything: what is wrong with it besides.
+pub(crate) fn retry(json: &Map<String, Value>) -> (Retry, Vec<Flaw>) {
+    let mut reader = Reader::default();
+    let retry = reader.retry(json);
+    (retry, reader.flaws)
 }
 
 impl Reader {

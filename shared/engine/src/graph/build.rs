@@ -6,11 +6,13 @@ use dormouse_expressions::Expressions;
 use serde_json::Value;
 
 use super::children::{Children, Reference};
+use super::describe::NodeFacts;
+use super::guard::{NamedUndo, undos_among};
 use super::plain::plain;
-use super::{Graph, Input, Node, NodeCommit, NodeIndex, Output, Problem};
+use super::{Graph, Guard, Node, NodeCommit, NodeIndex, Problem};
 use crate::activity::{self};
 use crate::definition::Definition;
-use crate::definition::declaration::{Variable, variables};
+use crate::definition::declaration::variables;
 use crate::definition::fields::Fields;
 
 /// The deepest nesting of activities, workflows used as activities counted in.
@@ -21,7 +23,7 @@ pub const NODES_MAX: usize = 50_000;
 /// What is known of the workflow whose activities are being read.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
-    modern: bool,
+    pub(super) modern: bool,
     pub(super) outputs: Vec<String>,
     pub(super) is_log_excluded: bool,
 }
@@ -45,6 +47,7 @@ pub struct Builder<'a> {
     pub(super) trigger_paths: BTreeMap<String, String>,
     /// Where in the JSON each activity stands, if anybody wants to know.
     pub(super) paths: Option<Vec<(NodeIndex, String)>>,
+    pub(super) named_undos: Vec<NamedUndo>,
     /// The root activities of inlined workflows, by the activity that uses them; with `paths` only.
     pub(super) inlined: BTreeMap<NodeIndex, Value>,
 }
@@ -86,6 +89,7 @@ impl<'a> Builder<'a> {
             ids: BTreeSet::new(),
             trigger_paths: BTreeMap::new(),
             paths: None,
+            named_undos: Vec::new(),
             inlined: BTreeMap::new(),
         }
     }
@@ -147,6 +151,7 @@ impl<'a> Builder<'a> {
             merge_mode: None,
             commit: NodeCommit::default(),
             resilience: None,
+            guard: Guard::default(),
             modern: true,
             custom: BTreeMap::new(),
         });
@@ -202,6 +207,7 @@ impl<'a> Builder<'a> {
         if let Some(node) = self.nodes.get_mut(index.0 as usize) {
             node.activity = activity;
         }
+        self.compensation(index, fields);
         self.depth -= 1;
         self.current = parent;
         self.scope.pop();
@@ -233,45 +239,6 @@ impl<'a> Builder<'a> {
         id
     }
 
-    fn describe(&mut self, index: NodeIndex, fields: Fields<'_>, facts: NodeFacts) {
-        let modern = self.frames.last().is_some_and(|f| f.modern);
-        let custom_fields = fields.object("customProperties");
-        let flag = |name: &str| {
-            custom_fields
-                .flag(name)
-                .or_else(|| fields.flag(name))
-                .unwrap_or(false)
-        };
-        let Some(node) = self.nodes.get_mut(index.0 as usize) else {
-            return;
-        };
-        node.id = facts.id;
-        node.name = fields.text("name");
-        node.type_name = facts.type_name;
-        node.version = fields
-            .integer("version")
-            .and_then(|v| u32::try_from(v).ok())
-            .unwrap_or(1);
-        node.inputs = facts.inputs;
-        node.plain = facts.plain;
-        node.outputs = facts.outputs;
-        node.variables = facts.variables;
-        node.can_start_workflow = flag("canStartWorkflow");
-        if node.can_start_workflow {
-            let path = self.path.clone();
-            self.trigger_paths.entry(node.id.clone()).or_insert(path);
-        }
-        node.run_asynchronously = flag("runAsynchronously");
-        node.merge_mode = custom_fields.text("mergeMode");
-        node.commit = activity::node_commit(custom_fields.text("commitStrategyName").as_deref());
-        node.resilience = custom_fields.get("resilienceStrategy").cloned();
-        node.modern = modern;
-        node.custom = custom_fields
-            .iter()
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
-    }
-
     /// Adds the activity in a property, such as `body` or `then`.
     pub fn child(&mut self, fields: Fields<'_>, property: &str) -> Option<NodeIndex> {
         let json = fields.get(property)?;
@@ -281,14 +248,23 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Adds the activities in a list property, such as `activities`. What is no activity is left out.
+    /// Adds the activities in a list property, such as `activities`. What is no activity is left out, and so is what only
+    /// undoes others of them.
     pub fn children(&mut self, fields: Fields<'_>, property: &str) -> Vec<NodeIndex> {
         let mut found = Vec::new();
-        for (place, json) in fields.list(property).into_iter().enumerate() {
+        let list = fields.list(property);
+        let undos = undos_among(&list);
+        for (place, json) in list.into_iter().enumerate() {
             let depth = self.enter(&format!("{property}[{place}]"));
             found.extend(self.activity(json));
             self.leave(depth);
         }
+        found.retain(|index| {
+            let node = self.node(*index);
+            !node.is_some_and(|n| {
+                undos.contains(&n.id) || n.name.as_ref().is_some_and(|name| undos.contains(name))
+            })
+        });
         found
     }
 
@@ -386,13 +362,4 @@ impl<'a> Builder<'a> {
     pub fn has_variable(&self, id: &str) -> bool {
         self.scope.iter().any(|s| s.contains(id))
     }
-}
-
-struct NodeFacts {
-    id: String,
-    type_name: String,
-    inputs: Vec<Input>,
-    plain: Vec<(String, Value)>,
-    outputs: Vec<Output>,
-    variables: Vec<Variable>,
 }

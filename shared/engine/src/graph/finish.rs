@@ -12,6 +12,7 @@ use crate::definition::Definition;
 impl Builder<'_> {
     pub(super) fn finish(mut self, definition: &Definition) -> Graph {
         activity::workflow::name_workflows(&mut self.nodes);
+        self.resolve_undos();
         for index in 0..self.nodes.len() {
             let parent_id = self
                 .nodes

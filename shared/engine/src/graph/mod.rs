@@ -5,8 +5,10 @@
 
 mod build;
 mod children;
+mod describe;
 pub mod expression;
 mod finish;
+mod guard;
 mod place;
 mod plain;
 mod property;
@@ -20,6 +22,7 @@ use serde_json::Value;
 pub use build::{Builder, DEPTH_MAX, NODES_MAX};
 pub use children::{Children, Reference};
 pub use expression::Expression;
+pub use guard::Guard;
 pub use place::Place;
 pub use property::argument_property;
 pub use trigger::{Recurrence, Trigger, stimulus_hash};
@@ -133,6 +136,8 @@ pub struct Node {
     pub commit: NodeCommit,
     /// `customProperties.resilienceStrategy`, as written.
     pub resilience: Option<Value>,
+    /// What is around it for when it fails.
+    pub guard: Guard,
     /// Whether its workflow's accessors use names (else ids).
     pub modern: bool,
     /// All its custom properties.

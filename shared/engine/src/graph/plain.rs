@@ -8,10 +8,12 @@ use crate::definition::fields::Fields;
 
 /// The properties of plain JSON that readers of the journal are shown; those that hold activities are not values.
 pub(super) fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Vec<(String, Value)> {
-    let shown = descriptor
-        .plain
-        .iter()
-        .filter(|p| !matches!(p.name.as_str(), "branches" | "states" | "transitions"));
+    let shown = descriptor.plain.iter().filter(|p| {
+        !matches!(
+            p.name.as_str(),
+            "branches" | "catches" | "states" | "transitions"
+        )
+    });
     shown
         .filter_map(|property| {
             let given = fields.get(&property.name).unwrap_or(&property.default);

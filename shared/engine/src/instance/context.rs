@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::guarded::{Guarded, Undoable};
 use crate::activity::flowchart::FlowMemory;
 use crate::call::HttpRequest;
 use crate::graph::NodeIndex;
@@ -88,6 +89,9 @@ pub struct Context {
     /// It has ended, and is kept for what was due in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_ended: bool,
+    /// How far its retries, its timeouts and its compensation have got.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<Box<Guarded>>,
     /// When it began.
     pub started_at: Timestamp,
 }
@@ -109,8 +113,21 @@ impl Context {
             is_faulted: false,
             faults: 0,
             has_ended: false,
+            guarded: None,
             started_at: now,
         }
+    }
+
+    /// What it has still to undo.
+    pub(crate) fn left_to_undo(&self) -> &[Undoable] {
+        let undoing = self.guarded.as_ref().and_then(|g| g.undoing.as_ref());
+        undoing.map_or(&[], |u| u.left.as_slice())
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn left_to_undo_mut(&mut self) -> &mut [Undoable] {
+        let undoing = self.guarded.as_mut().and_then(|g| g.undoing.as_mut());
+        undoing.map_or(&mut [], |u| u.left.as_mut_slice())
     }
 
     /// Whether it is told of the ends of its children no more, for one that has ended.

@@ -103,6 +103,12 @@ impl Instance {
             for recorded in &context.outputs {
                 visit(recorded.node);
             }
+            for undoable in context.left_to_undo() {
+                visit(undoable.node);
+            }
+        }
+        for undoable in &self.undoable {
+            visit(undoable.node);
         }
         for work in &self.queue {
             visit(work.node);
@@ -120,6 +126,12 @@ impl Instance {
             for recorded in &mut context.outputs {
                 place(&mut recorded.node);
             }
+            for undoable in context.left_to_undo_mut() {
+                place(&mut undoable.node);
+            }
+        }
+        for undoable in &mut self.undoable {
+            place(&mut undoable.node);
         }
         for work in &mut self.queue {
             place(&mut work.node);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Context, Instance};
+use super::{Context, Instance, Undoable};
 use crate::activity::Versions;
 use crate::graph::{Graph, NodeIndex};
 
@@ -31,7 +31,15 @@ impl Instance {
         for ((id, context), node) in self.contexts.into_iter().zip(places) {
             contexts.insert(id, carry(context, node, versions)?);
         }
+        let mut undoable = self.undoable;
+        for entry in &mut undoable {
+            carry_undoable(entry, versions)?;
+        }
+        for entry in contexts.values_mut().flat_map(Context::left_to_undo_mut) {
+            carry_undoable(entry, versions)?;
+        }
         Ok(Self {
+            undoable,
             version_id: to.version_id.clone(),
             version: to.version,
             contexts,
@@ -40,6 +48,20 @@ impl Instance {
             ..self
         })
     }
+}
+
+/// What has completed can be undone at the other version too.
+fn carry_undoable(entry: &mut Undoable, versions: Versions<'_>) -> Result<(), String> {
+    let old = versions.from.node(entry.node);
+    let found = versions.to.by_node_id(&old.node_id);
+    let found = found.filter(|node| versions.to.node(*node).guard.undo.is_some());
+    entry.node = found.ok_or_else(|| {
+        format!(
+            "`{}` has completed and can be undone, which version {} does not know how to do",
+            old.id, versions.to.version
+        )
+    })?;
+    Ok(())
 }
 
 fn carry(mut context: Context, node: NodeIndex, versions: Versions<'_>) -> Result<Context, String> {

@@ -3,6 +3,7 @@
 mod bookmark;
 mod context;
 mod encode;
+mod guarded;
 mod incident;
 mod migrate;
 mod serials;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 pub use bookmark::{Bookmark, Wait};
 pub use context::{Context, Local, Memory, Recorded, Retry, Work};
 pub use encode::DecodeError;
+pub use guarded::{AfterUndo, Guarded, Undoable, Undoing};
 pub use incident::{ExceptionState, Incident};
 pub use serials::Serials;
 pub use status::{Status, SubStatus};
@@ -100,6 +102,12 @@ pub struct Instance {
     /// Failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
+    /// What has completed and can be undone, in the order of completion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undoable: Vec<Undoable>,
+    /// How it ends once what is being undone is undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<SubStatus>,
     /// The last output named `Result`.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub last_result: Value,
@@ -148,6 +156,8 @@ impl Instance {
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
             incidents: Vec::new(),
+            undoable: Vec::new(),
+            ending: None,
             last_result: Value::Null,
             created_at: now,
             updated_at: now,

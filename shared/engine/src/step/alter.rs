@@ -86,10 +86,7 @@ impl Run<'_> {
                 None => false,
             },
             Change::Migrate { version } => self.alter_version(*version),
-            Change::Cancel => {
-                self.cancel_instance();
-                true
-            }
+            Change::Cancel => self.cancel_instance(),
         }
     }
 
@@ -160,9 +157,10 @@ impl Run<'_> {
         activity.run_child(&mut Cx::new(self, owner, parent), node)
     }
 
-    /// Lets an execution that is there begin again. `false`: it is about to.
+    /// Lets an execution that is there begin again. `false`: it is about to, or undoes what had completed in it.
     fn begin_anew(&mut self, id: ContextId) -> bool {
-        if self.instance.queue.iter().any(|w| w.existing == Some(id)) {
+        let is_due = self.instance.queue.iter().any(|w| w.existing == Some(id));
+        if is_due || self.is_undoing(id) {
             return false;
         }
         let Some(node) = self.instance.contexts.get(&id).map(|c| c.node) else {

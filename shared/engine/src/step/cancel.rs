@@ -3,28 +3,36 @@
 use super::{Ended, Outcomes, Run};
 use crate::effect::Effect;
 use crate::id::ContextId;
-use crate::instance::SubStatus;
+use crate::instance::{AfterUndo, SubStatus};
 use crate::journal::Event;
 
 impl Run<'_> {
-    /// Ends the instance and its children.
-    pub(crate) fn cancel_instance(&mut self) {
-        let root = self
-            .instance
-            .contexts
-            .iter()
-            .find(|(_, c)| c.owner.is_none())
-            .map(|(id, _)| *id);
+    /// Ends the instance and its children, once what is to be undone for it is undone. `false`: that is under way.
+    pub(crate) fn cancel_instance(&mut self) -> bool {
+        if self.instance.ending == Some(SubStatus::Cancelled) {
+            return false;
+        }
+        let root = self.root();
         // As in Elsa, the journal does not name what was cancelled with the instance: its status says so of all.
         self.is_quiet = true;
         if let Some(root) = root {
-            self.cancel(root);
+            self.cancel_children(root);
         }
         for instance in self.instance.child_ids() {
             self.effects.push(Effect::CancelChild { instance });
         }
+        if self.end_after_undo(SubStatus::Cancelled) {
+            // The cancellation is saved before anything of it is undone.
+            self.is_quiet = false;
+            self.must_commit = true;
+            return true;
+        }
+        if let Some(root) = root {
+            self.cancel(root);
+        }
         self.end(SubStatus::Cancelled);
         self.is_finishing = true;
+        true
     }
 
     /// Cancels every execution of an activity, queued ones included. `false`: there is none.
@@ -71,6 +79,15 @@ impl Run<'_> {
             return;
         };
         let (node, owner, tag) = (context.node, context.owner, context.tag);
+        if self.is_detached(id) {
+            return;
+        }
+        if owner.is_none() {
+            self.cancel_children(id);
+            if self.end_after_undo(SubStatus::Cancelled) {
+                return;
+            }
+        }
         self.cancel(id);
         if owner.is_none() {
             self.end(SubStatus::Cancelled);
@@ -87,12 +104,44 @@ impl Run<'_> {
         self.tell_owner(owner, &ended);
     }
 
-    /// Cancels an execution and all below it, without telling anybody.
+    /// Cancels an execution and all below it, without telling anybody. One that undoes goes on with it; one that is to
+    /// undo what had completed in it does so, apart from what it was in.
     pub(crate) fn cancel(&mut self, id: ContextId) {
-        self.cancel_children(id);
+        if self.is_undoing(id) {
+            self.detach(id);
+            return;
+        }
+        let node = self.instance.contexts.get(&id).map(|c| c.node);
+        let undoing =
+            node.filter(|n| self.graph.node(*n).guard.undoes_on_cancel && !self.is_taking);
+        let Some(node) = undoing else {
+            self.cancel_children(id);
+            self.burn_all(id);
+            self.remove_cancelled(id);
+            return;
+        };
+        self.cancel_and_take(id);
         self.burn_all(id);
+        let left = self.take_undoable(id);
+        if left.is_empty() {
+            self.remove_cancelled(id);
+            return;
+        }
+        self.begin_undoing(id, node, left, AfterUndo::Cancelled);
+        self.detach(id);
+    }
+
+    /// Cancels all below an execution, which is to undo what had completed there itself.
+    pub(super) fn cancel_and_take(&mut self, id: ContextId) {
+        let outer = std::mem::replace(&mut self.is_taking, true);
+        self.cancel_below(id);
+        self.is_taking = outer;
+    }
+
+    pub(super) fn remove_cancelled(&mut self, id: ContextId) {
         if let Some(context) = self.instance.contexts.remove(&id) {
             self.instance.keep_variables(&context);
+            self.pass_undoable(id, &context, false);
             if !self.is_quiet {
                 let data = self.outputs_data(&context);
                 self.log(Event::Canceled, id, context.node, data);

@@ -191,6 +191,12 @@ impl Cx<'_, '_> {
     /// Ends this activity and the instance as finished, whatever else it is doing.
     pub fn finish(&mut self) {
         self.run.close(self.context, &Outcomes::Done);
+        if self
+            .run
+            .end_after_undo(crate::instance::SubStatus::Finished)
+        {
+            return;
+        }
         self.run.instance.queue.clear();
         self.run.end(crate::instance::SubStatus::Finished);
         self.run.is_finishing = true;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Cx, Ended, Outcomes, Run};
 use crate::definition::name::property_name;
 use crate::id::ContextId;
-use crate::instance::Context;
+use crate::instance::{Context, SubStatus};
 use crate::journal::Event;
 
 impl Run<'_> {
@@ -36,8 +36,12 @@ impl Run<'_> {
         if has_open {
             self.cancel_begun(id);
         }
+        if self.root() == Some(id) && self.end_after_undo(SubStatus::Finished) {
+            return None;
+        }
         self.burn_all(id);
         let context = self.instance.contexts.remove(&id)?;
+        self.pass_undoable(id, &context, true);
         self.instance.keep_variables(&context);
         if has_open || !self.instance.ended.is_empty() {
             self.instance.keep_ended(id, &context);
@@ -66,6 +70,9 @@ impl Run<'_> {
         }
         context.children_open = context.children_open.saturating_sub(1);
         let node = context.node;
+        if self.is_undone(owner) {
+            return;
+        }
         let activity = self.graph.node(node).activity.as_ref();
         let mut cx = Cx::new(self, owner, node);
         let then = if ended.is_cancelled {

@@ -1,5 +1,6 @@
 //! Failures of a workflow: incidents, never Rust errors.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Run;
@@ -9,17 +10,38 @@ use crate::id::ContextId;
 use crate::instance::{Context, ExceptionState, Incident, Instance, SubStatus, Work};
 use crate::journal::Event;
 
-/// Why an activity could not do its work.
-#[derive(Debug, Clone, PartialEq)]
+/// Why an activity could not do its work. What handles it may remember it over a wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Fault {
     /// The kind of failure; a stable name.
+    #[serde(rename = "type")]
     pub kind: String,
     /// What went wrong, in a sentence for the workflow's author.
     pub message: String,
     /// Facts to decide by.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// A script's stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
+    /// No attempt may fare better.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_final: bool,
+    /// Where it arose, once it has been raised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
+}
+
+/// The activity where an error arose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origin {
+    /// Its id.
+    pub activity_id: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity_name: Option<String>,
 }
 
 impl Fault {
@@ -31,6 +53,8 @@ impl Fault {
             message: message.into(),
             metadata: Map::new(),
             stack: None,
+            is_final: false,
+            origin: None,
         }
     }
 
@@ -39,6 +63,29 @@ impl Fault {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
         self
+    }
+
+    /// As scripts see it: `{type, message, activityId, activityName, data}`.
+    #[must_use]
+    pub fn error(&self) -> Value {
+        let origin = self.origin.as_ref();
+        json!({
+            "type": self.kind,
+            "message": self.message,
+            "activityId": origin.map(|o| &o.activity_id),
+            "activityName": origin.and_then(|o| o.activity_name.as_ref()),
+            "data": self.metadata,
+        })
+    }
+
+    /// As the journal and an incident show it.
+    pub(super) fn exception(&self) -> ExceptionState {
+        ExceptionState {
+            kind: self.kind.clone(),
+            message: self.message.clone(),
+            stack_trace: self.stack.clone(),
+            metadata: self.metadata.clone(),
+        }
     }
 }
 
@@ -49,8 +96,9 @@ pub(super) fn is_faulting(graph: &Graph, instance: &Instance) -> bool {
 }
 
 impl Run<'_> {
-    /// Notes that an execution failed. What else is queued still runs, as in Elsa; the strategy decides how it ends.
-    pub(crate) fn fault(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
+    /// Notes that an execution failed and nothing deals with it. What else is queued still runs, as in Elsa; the
+    /// strategy decides how it ends.
+    pub(super) fn fault_for_good(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
         self.cancel_children(id);
         self.burn_all(id);
         let mut at = Some(id);
@@ -82,14 +130,15 @@ impl Run<'_> {
     }
 
     fn tell_incident(&mut self, id: ContextId, node: NodeIndex, fault: Fault) {
-        let exception = ExceptionState {
-            kind: fault.kind,
-            message: fault.message.clone(),
-            stack_trace: fault.stack,
-            metadata: fault.metadata,
-        };
-        self.log(Event::Faulted, id, node, json!({ "exception": exception }));
         let activity = self.graph.node(node);
+        let mut exception = fault.exception();
+        // One that was raised further in, and came out of what dealt with it.
+        if let Some(origin) = fault.origin.filter(|o| o.activity_id != activity.id) {
+            let metadata = &mut exception.metadata;
+            metadata.insert("activityId".into(), origin.activity_id.into());
+            metadata.insert("activityName".into(), origin.activity_name.into());
+        }
+        self.log(Event::Faulted, id, node, json!({ "exception": exception }));
         self.instance.incidents.push(Incident {
             activity_id: activity.id.clone(),
             activity_node_id: activity.node_id.clone(),
@@ -123,7 +172,7 @@ impl Run<'_> {
         let message = format!(
             "the workflow was stopped: it reached the limit {limit} = {value}; is there a loop without end?"
         );
-        self.fault(
+        self.fault_for_good(
             context,
             node,
             Fault::new("LimitReached", message)
@@ -163,6 +212,7 @@ impl Run<'_> {
             return;
         };
         context.memory = crate::instance::Memory::None;
+        context.guarded = None;
         let was_faulted = std::mem::take(&mut context.is_faulted);
         self.instance.queue.push_back(Work {
             node: context.node,

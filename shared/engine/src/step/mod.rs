@@ -11,9 +11,12 @@ mod cx;
 mod evaluate;
 mod event_links;
 mod fault;
+mod guard;
+mod raise;
 mod rest;
 mod run;
 mod scope;
+mod undo;
 mod view;
 mod wait;
 
@@ -23,7 +26,7 @@ use serde_json::{Map, Value};
 pub use alter::Change;
 pub use cx::Cx;
 pub use event_links::EventLinks;
-pub use fault::Fault;
+pub use fault::{Fault, Origin};
 pub use run::Run;
 
 use crate::call::{Answer, Call, HttpResponse};
@@ -199,10 +202,7 @@ pub fn step(
         Stimulus::Resume { bookmark, input } => run.resume(&bookmark, input),
         Stimulus::Answered { bookmark, answer } => run.answered(&bookmark, answer),
         Stimulus::Continue => true,
-        Stimulus::Cancel => {
-            run.cancel_instance();
-            true
-        }
+        Stimulus::Cancel => run.cancel_instance(),
         Stimulus::Fail { kind, message } => {
             run.fail(Fault::new(&kind, message));
             true

@@ -62,7 +62,8 @@ impl Run<'_> {
 
     fn come_to_rest(&mut self) {
         if !self.instance.is_ended() {
-            if self.is_faulting {
+            // What is being undone is undone first.
+            if self.is_faulting && !self.undoing_goes_on() {
                 self.end(SubStatus::Faulted);
             } else if self.instance.contexts.is_empty() {
                 self.end(SubStatus::Finished);
@@ -89,6 +90,8 @@ impl Run<'_> {
             self.burn(&id);
         }
         if sub_status != SubStatus::Faulted {
+            self.instance.undoable.clear();
+            self.instance.ending = None;
             let contexts = std::mem::take(&mut self.instance.contexts);
             if let Some(root) = contexts.values().find(|c| c.owner.is_none()) {
                 self.instance.keep_variables(root);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::fault::is_faulting;
+use super::guard::is_guard;
 use super::wait::BACKGROUND;
 use super::{Cx, Environment, Fault, Next, Then, Transition};
 use crate::activity::own;
@@ -38,6 +39,8 @@ pub struct Run<'a> {
     pub(crate) is_faulting: bool,
     /// Executions are cancelled without a line each: the instance as a whole is.
     pub(super) is_quiet: bool,
+    /// What had completed in executions that are cancelled is undone by one around them.
+    pub(super) is_taking: bool,
     /// Word came that nobody needs to read about.
     hears_in_passing: bool,
     /// Values of inputs that activities asked for after their first line was written.
@@ -81,6 +84,7 @@ impl<'a> Run<'a> {
             is_finishing: false,
             is_faulting,
             is_quiet: false,
+            is_taking: false,
             hears_in_passing: false,
             late_inputs: Vec::new(),
             turn_began: 0,
@@ -173,6 +177,10 @@ impl<'a> Run<'a> {
         };
         self.begin_turn();
         self.turn = Some((bookmark.context, node));
+        if self.wake_guard(&bookmark, node) {
+            self.activities += 1;
+            return;
+        }
         // An answer within the burst is no wait that readers of the journal know of.
         let is_answer = matches!(bookmark.wait, Wait::Call(_));
         let is_told = !is_answer || self.is_in_background(bookmark.context);
@@ -262,12 +270,18 @@ impl<'a> Run<'a> {
         owner: Option<ContextId>,
     ) -> Result<Then, Fault> {
         let mut cx = Cx::new(self, context, index);
+        cx.begin_attempt();
         let evaluated = cx.evaluate_inputs();
         let data = cx.journal_inputs();
         cx.run.journal_started(context, index, owner, data);
         evaluated?;
+        cx.keep_inputs()?;
         let activity = cx.run.graph.node(index).activity.as_ref();
-        activity.execute(&mut cx)
+        let then = activity.execute(&mut cx);
+        if matches!(then, Ok(Then::Wait)) && cx.run.instance.contexts.contains_key(&context) {
+            cx.bound_attempt();
+        }
+        then
     }
 
     pub(crate) fn enter(&mut self, work: Work) -> ContextId {
@@ -309,7 +323,7 @@ impl<'a> Run<'a> {
             .iter()
             .filter(|b| b.context == context);
         let mut waits = false;
-        for bookmark in own {
+        for bookmark in own.filter(|b| !is_guard(b)) {
             if matches!(bookmark.wait, Wait::Call(_)) && !self.is_in_background(context) {
                 return false;
             }
@@ -353,7 +367,7 @@ impl<'a> Run<'a> {
         let instance = &self.instance;
         let waiting = self.waiting.get_or_insert_with(|| {
             let mut waiting = BTreeMap::new();
-            for bookmark in &instance.bookmarks {
+            for bookmark in instance.bookmarks.iter().filter(|b| !is_guard(b)) {
                 if let Some(context) = instance.contexts.get(&bookmark.context) {
                     *waiting.entry(context.node).or_default() += 1;
                 }

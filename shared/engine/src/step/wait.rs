@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::guard::is_guard;
 use super::{Cx, Fault, Run, Then};
 use crate::call::{Call, Request};
 use crate::effect::Effect;
@@ -43,6 +44,11 @@ impl Cx<'_, '_> {
             });
         }
         id
+    }
+
+    /// Waits for a point in time for what is around this activity.
+    pub(super) fn wait_for_guard(&mut self, name: &str, due: Timestamp, payload: Value) {
+        self.wait(name, Wait::Timer { due }, payload, true);
     }
 
     fn wait(&mut self, name: &str, wait: Wait, payload: Value, auto_burn: bool) -> BookmarkId {
@@ -160,11 +166,14 @@ impl Run<'_> {
             });
         }
         // A call is answered within the burst, unless it is made in the background.
-        if !matches!(bookmark.wait, Wait::Call(_)) || self.is_in_background(bookmark.context) {
-            self.new_waits.push(bookmark.context);
-        }
-        if let Some(waits) = self.waits_of(bookmark.context) {
-            *waits += 1;
+        let is_answered = matches!(bookmark.wait, Wait::Call(_));
+        if !is_guard(&bookmark) {
+            if !is_answered || self.is_in_background(bookmark.context) {
+                self.new_waits.push(bookmark.context);
+            }
+            if let Some(waits) = self.waits_of(bookmark.context) {
+                *waits += 1;
+            }
         }
         self.added.push(bookmark.id.clone());
         self.instance.bookmarks.push(bookmark);
@@ -181,7 +190,9 @@ impl Run<'_> {
             return;
         };
         let bookmark = self.instance.bookmarks.remove(place);
-        if let Some(waits) = self.waits_of(bookmark.context) {
+        if !is_guard(&bookmark)
+            && let Some(waits) = self.waits_of(bookmark.context)
+        {
             *waits = waits.saturating_sub(1);
         }
         self.calls.retain(|c| &c.bookmark != id);

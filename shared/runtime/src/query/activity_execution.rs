@@ -308,7 +308,7 @@ impl ActivityExecution {
             }
             Event::PreconditionFailed => self.status = ActivityStatus::Pending,
             // Lines about the instance as a whole, which happen to name its workflow activity.
-            Event::WorkflowCancelled | Event::Altered | Event::Error => {}
+            Event::WorkflowCancelled | Event::Altered | Event::Error | Event::Compensating => {}
         }
     }
 

@@ -131,6 +131,12 @@ impl Running {
         steps.cut(|other| *other == key);
         Cancelling { running: self, key }
     }
+
+    /// Lets the steps of an instance run scripts again: its cancellation is committed, and what it did is being undone.
+    pub(crate) fn allow(&self, tenant: &Tenant, instance_id: &str) {
+        let is_it = |(of, id): &Key| of == tenant && id.as_deref() == Some(instance_id);
+        self.lock().cancelled.retain(|key| !is_it(key));
+    }
 }
 
 impl Pauses<'_> {
@@ -184,6 +190,8 @@ mod tests {
         // Until it is cancelled, nothing of it begins again.
         assert!(begin("i").cut.was_called());
         assert!(queue("i").unwanted.try_recv().is_err());
+        running.allow(&tenant, "i");
+        assert!(!begin("i").cut.was_called(), "what it did is being undone");
         drop((cancelling, one));
         assert!(!begin("i").cut.was_called());
         assert_eq!(running.lock().cuts.len(), 1);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use dormouse_engine::call::Answer;
 use dormouse_engine::definition::Definition;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json as value};
 
 use super::{child, find, json, known, span_ms, text};
 use crate::document::{Document, Entry, FileError};
-use crate::mock::{Rule, TaskMock};
+use crate::mock::{Report, Rule, TaskMock};
 
 /// The mocks of a file or a case.
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ fn task(name: &str, document: &Document) -> Result<TaskMock, FileError> {
     known(
         entries,
         "a mock of a task",
-        &["when", "times", "after", "result"],
+        &["when", "times", "after", "result", "fails"],
     )?;
     let after_ms = match find(entries, "after") {
         None => 0,
@@ -142,8 +142,31 @@ fn task(name: &str, document: &Document) -> Result<TaskMock, FileError> {
         when: find(entries, "when").map(Document::json),
         after_ms,
         times: times(entries)?,
-        result: json(entries, "result"),
+        report: report(entries)?,
     })
+}
+
+/// `result`, or `fails`: a message, or an object with `type`, `message` and `retryable`.
+fn report(entries: &[Entry]) -> Result<Report, FileError> {
+    let Some(fails) = find(entries, "fails") else {
+        return Ok(Report::Done(json(entries, "result")));
+    };
+    if find(entries, "result").is_some() {
+        let message = "a worker reports either a `result` or that it `fails`";
+        return Err(FileError::new(fails.line, message));
+    }
+    Ok(Report::Failed(match fails.json() {
+        Value::Object(mut error) => {
+            known(
+                fails.entries("fails")?,
+                "`fails`",
+                &["type", "message", "retryable"],
+            )?;
+            error.entry("message").or_insert_with(|| "it failed".into());
+            Value::Object(error)
+        }
+        _ => value!({ "message": fails.text("fails")? }),
+    }))
 }
 
 fn times(entries: &[Entry]) -> Result<Option<u64>, FileError> {

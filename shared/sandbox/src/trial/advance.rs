@@ -1,13 +1,14 @@
 //! Time and workers in a case.
 
+use dormouse_engine::activity::own::Word;
 use dormouse_engine::activity::run_task::parse_task_id;
 use dormouse_engine::instance::Start;
 use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{DELIVERIES_MAX, Run};
-use crate::mock::has_at_least;
+use crate::mock::{Report, has_at_least};
 
 impl Run<'_> {
     /// Moves the clock; timers, workers and recurring triggers act at their own time.
@@ -51,8 +52,8 @@ impl Run<'_> {
                 if let Some(worker) = self.workers.iter_mut().find(fits) {
                     worker.times = worker.times.map(|times| times.saturating_sub(1));
                     let due = self.host.now.plus_ms(worker.after_ms);
-                    let result = worker.result.clone();
-                    self.at_work.push((due, task.id.clone(), result));
+                    let report = worker.report.clone();
+                    self.at_work.push((due, task.id.clone(), report));
                 }
             }
             self.tasks_seen = self.host.tasks.len();
@@ -69,19 +70,25 @@ impl Run<'_> {
             .into_iter()
             .partition(|w| w.0 <= now);
         self.at_work = left;
-        let done: Vec<(Timestamp, String, Value)> = done;
-        for (_, task_id, result) in &done {
+        let done: Vec<(Timestamp, String, Report)> = done;
+        for (_, task_id, report) in &done {
             // One that was cancelled meanwhile is nobody's any more.
-            self.finish(task_id, result);
+            self.finish(task_id, report);
         }
         !done.is_empty()
     }
 
-    fn finish(&mut self, task_id: &str, result: &Value) -> bool {
+    fn finish(&mut self, task_id: &str, report: &Report) -> bool {
         let Some((instance, bookmark)) = parse_task_id(task_id) else {
             return false;
         };
-        let input = Map::from_iter([("Result".to_owned(), result.clone())]);
+        let input = match report {
+            Report::Done(result) => Map::from_iter([("Result".to_owned(), result.clone())]),
+            Report::Failed(error) => {
+                let answer = json!({ "error": error });
+                Word::Answered { answer }.input()
+            }
+        };
         self.host
             .step(&instance, Stimulus::Resume { bookmark, input })
     }
@@ -99,7 +106,7 @@ impl Run<'_> {
             return Err(format!("there is no open task `{name}`; {rest}"));
         };
         self.at_work.retain(|w| w.1 != task_id);
-        self.finish(&task_id, result);
+        self.finish(&task_id, &Report::Done(result.clone()));
         Ok(())
     }
 

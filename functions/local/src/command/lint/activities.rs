@@ -78,6 +78,12 @@ fn walk<'a>(
                 if !is_other {
                     walk(inner, format!("{path}.{name}"), parent, depth, found);
                 }
+                // What undoes an activity may be written in place.
+                let undo = Fields::of(inner).get("compensate");
+                if let Some(undo) = undo.filter(|_| name.eq_ignore_ascii_case("customProperties")) {
+                    let path = format!("{path}.{name}.compensate");
+                    walk(undo, path, parent, depth, found);
+                }
             }
         }
         Value::Array(items) => {

@@ -282,6 +282,17 @@ mod tests {
     }
 
     #[test]
+    fn what_undoes_an_activity_is_reached_without_a_way_to_it() {
+        let mut reserve = delay("reserve");
+        reserve["customProperties"] = json!({ "compensate": "release" });
+        let found = found(json!({ "root": { "id": "f", "type": "Elsa.Flowchart",
+            "activities": [delay("release"), reserve, delay("after")],
+            "connections": [edge("reserve", "after")],
+        } }));
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
     fn a_wait_needs_a_deadline_beside_it() {
         let flow = |connections: Value| {
             found(json!({ "root": { "id": "f", "type": "Elsa.Flowchart",
@@ -293,6 +304,9 @@ mod tests {
         assert!(flow(beside).is_empty());
         let after = json!([edge("a", "e"), edge("e", "d"), edge("d", "late")]);
         assert_eq!(flow(after), ["noDeadline root.activities[1]"]);
+        let mut bounded = event("e");
+        bounded["customProperties"] = json!({ "timeout": 60_000 });
+        assert!(found(json!({ "root": bounded })).is_empty());
         let fork = |mode: &str| {
             found(
                 json!({ "root": { "id": "f", "type": "Elsa.Fork", "joinMode": mode, "branches": [

@@ -8,7 +8,13 @@ use super::activities::Activity;
 use super::{Finding, Level};
 
 /// Types that end what they are in.
-const ENDS: [&str; 4] = ["Elsa.Finish", "Elsa.Complete", "Elsa.Fault", "Elsa.Break"];
+const ENDS: [&str; 5] = [
+    "Dormouse.Throw",
+    "Elsa.Finish",
+    "Elsa.Complete",
+    "Elsa.Fault",
+    "Elsa.Break",
+];
 
 /// A connection of a flowchart, in both of Elsa's spellings.
 pub(super) fn ends(connection: Fields<'_>) -> Option<(String, String)> {
@@ -49,6 +55,12 @@ pub(super) fn unreachable(activities: &[Activity<'_>]) -> Vec<Finding> {
     findings
 }
 
+/// The id or the name of what undoes an activity.
+fn undo_of(activity: &Activity<'_>) -> Option<String> {
+    let custom = activity.fields().object("customProperties");
+    Some(custom.text("compensate")?.trim().to_owned())
+}
+
 fn in_sequence<'a>(listed: &[&'a Activity<'a>]) -> Vec<(&'a Activity<'a>, String)> {
     let end = listed
         .iter()
@@ -75,11 +87,15 @@ fn in_flowchart<'a>(
         }
     }
     // Where it may begin: what it names, triggers, Start, and the first activity that nothing leads to.
-    let first = listed.iter().find(|one| !targets.contains(&one.id));
+    let undos: BTreeSet<String> = listed.iter().filter_map(|one| undo_of(one)).collect();
+    let undoes = |one: &Activity<'_>| undos.contains(&one.id) || undos.contains(&one.shown());
+    let first = listed
+        .iter()
+        .find(|one| !targets.contains(&one.id) && !undoes(one));
     let named = owner.fields().text("start");
     let mut reached: BTreeSet<String> = listed
         .iter()
-        .filter(|one| one.can_start() || one.kind == "Elsa.Start")
+        .filter(|one| one.can_start() || one.kind == "Elsa.Start" || undoes(one))
         .map(|one| one.id.clone())
         .chain(named)
         .chain(first.or(listed.first()).map(|one| one.id.clone()))

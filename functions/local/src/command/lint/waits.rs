@@ -21,7 +21,7 @@ pub(super) fn without_deadline(activities: &[Activity<'_>]) -> Vec<Finding> {
         let is_wait = WAITS.contains(&one.kind.as_str()) && !one.can_start();
         if is_wait && !has_deadline(activities, place) {
             let message = format!(
-                "{} waits without a deadline; put a Delay beside it, and go on with the first of both",
+                "{} waits without a deadline; give it a `timeout`, or put a Delay beside it and go on with the first of both",
                 one.shown()
             );
             findings.push(Finding::new(Level::Note, "noDeadline", &one.path, message));
@@ -30,8 +30,19 @@ pub(super) fn without_deadline(activities: &[Activity<'_>]) -> Vec<Finding> {
     findings
 }
 
-/// True if a time runs beside an activity, or beside something that it is in.
+/// True if an activity has a `timeout` of its own.
+fn is_bounded(activity: &Activity<'_>) -> bool {
+    let custom = activity.fields().object("customProperties");
+    custom.get("timeout").is_some()
+}
+
+/// True if a time runs beside an activity, or beside something that it is in, or one of them has its own.
 fn has_deadline(activities: &[Activity<'_>], place: usize) -> bool {
+    let outwards = std::iter::successors(Some(place), |at| activities.get(*at)?.parent);
+    let mut around = outwards.filter_map(|at| activities.get(at));
+    if around.any(is_bounded) {
+        return true;
+    }
     let mut at = Some(place);
     while let Some((inner, owner)) = at.and_then(|place| {
         let inner = activities.get(place)?;

@@ -47,6 +47,7 @@ impl Narrator {
         let node = graph.node(entry.node);
         let name = node.name.as_deref().unwrap_or(&node.id);
         let what = match entry.event {
+            Event::Compensating => format!("{name} undoes what had completed in it"),
             Event::Started | Event::PreconditionFailed | Event::Altered | Event::Error => return,
             Event::Completed if node.activity.is_container() || node.activity.is_workflow() => {
                 return;

@@ -120,9 +120,14 @@ impl Own {
         Ok(Then::Wait)
     }
 
+    /// How long an attempt may take: as the activity says, else its type.
+    fn timeout_ms(&self, cx: &Cx<'_, '_>) -> i64 {
+        cx.node().guard.attempt_ms.unwrap_or(self.ty.timeout_ms)
+    }
+
     /// From now on the attempt has so long.
     fn bound(&self, cx: &mut Cx<'_, '_>, progress: &mut Progress) {
-        let due = cx.now().plus_ms(self.ty.timeout_ms);
+        let due = cx.now().plus_ms(self.timeout_ms(cx));
         progress.deadline = Some(due);
         progress.end = Some(cx.wait_until(due, json!({ FOR: "end", "ResumeAt": due.to_string() })));
     }
@@ -161,7 +166,7 @@ impl Own {
 
     /// Nothing was heard of whoever has it: a worker's task is offered again.
     fn lost(&self, cx: &mut Cx<'_, '_>, mut progress: Progress) -> Result<Then, Fault> {
-        let heartbeat_ms = self.ty.heartbeat_ms.unwrap_or(self.ty.timeout_ms);
+        let heartbeat_ms = self.ty.heartbeat_ms.unwrap_or(self.timeout_ms(cx));
         let message = format!("nothing was heard of it for {heartbeat_ms} ms");
         let failure = Failure::new("HeartbeatTimeout", message);
         if !matches!(self.ty.handler, Handler::Worker { .. }) || progress.lost >= LOST_MAX {
@@ -234,29 +239,25 @@ impl Own {
         failure: Failure,
     ) -> Result<Then, Fault> {
         forget(cx, &progress);
-        let random = cx.random();
-        let Some(pause_ms) = self.ty.retry.pause_ms(progress.attempt, &failure, random) else {
-            return Err(
-                Fault::new(&failure.kind, failure.message).with("attempts", progress.attempt)
-            );
-        };
-        cx.log(
-            Event::Retrying,
-            json!({
-                "attemptNumber": progress.attempt,
-                "retryDelay": format_duration(pause_ms),
-                "details": failure.to_json(),
-            }),
-        );
+        let attempt = progress.attempt;
         progress.attempt += 1;
         progress.lost = 0;
         progress.task = None;
-        let due = cx.now().plus_ms(pause_ms);
-        let payload =
-            json!({ FOR: "pause", "ResumeAt": due.to_string(), "AttemptNumber": progress.attempt });
-        cx.wait_until(due, payload);
-        remember(cx, &progress);
-        Ok(Then::Wait)
+        // As the activity says, else its type.
+        let node = cx.node();
+        let retry = node.guard.retry.as_ref().unwrap_or(&self.ty.retry);
+        let paused = cx.pause(retry, attempt, &failure, |cx, due| {
+            let payload =
+                json!({ FOR: "pause", "ResumeAt": due.to_string(), "AttemptNumber": attempt + 1 });
+            cx.wait_until(due, payload);
+            remember(cx, &progress);
+        });
+        if paused.is_some() {
+            return Ok(Then::Wait);
+        }
+        let mut fault = Fault::new(&failure.kind, failure.message).with("attempts", attempt);
+        fault.is_final = !failure.is_retryable;
+        Err(fault)
     }
 
     /// Word came at the task's bookmark.
@@ -309,13 +310,17 @@ impl Activity for Own {
         self.begin(cx, progress)
     }
 
+    fn guards_itself(&self) -> bool {
+        true
+    }
+
     fn resumed(&self, cx: &mut Cx<'_, '_>, bookmark: &Bookmark) -> Result<Then, Fault> {
         let Some(progress) = progress_of(cx.memory()) else {
             return Ok(Then::Wait);
         };
         match bookmark.payload.get(FOR).and_then(Value::as_str) {
             Some("end") => {
-                let message = format!("there was no answer within {} ms", self.ty.timeout_ms);
+                let message = format!("there was no answer within {} ms", self.timeout_ms(cx));
                 self.failed(cx, progress, Failure::new("Timeout", message))
             }
             Some("heartbeat") => self.lost(cx, progress),

@@ -218,6 +218,10 @@ impl<'a> Burst<'a> {
         mut transition: Transition,
     ) -> Result<(BurstReport, Later), RuntimeError> {
         while !self.made_way {
+            if transition.instance.ending.is_some() {
+                let running = self.runtime.running();
+                running.allow(self.tenant, transition.instance.id.as_str());
+            }
             let stimulus = match std::mem::replace(&mut transition.next, Next::Rest) {
                 Next::Rest => break,
                 Next::Continue => Stimulus::Continue,
