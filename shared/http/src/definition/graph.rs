@@ -7,7 +7,6 @@ use dormouse_drawing::{HEIGHT, Layout, Picture, WIDTH};
 use dormouse_runtime::DefinitionHandle;
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
