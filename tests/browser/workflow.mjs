@@ -56,6 +56,7 @@ await shoot(page, "page");
 await page.getByRole("button", { name: "Compare…" }).click();
 const changed = dialog.locator("tr", { hasText: "$.root.activities[say].text" }).first();
 assert.match(await changed.innerText(), /hello[^]*good morning/);
+assert.equal(await dialog.locator("tbody tr").count(), 2);
 await dialog.locator(".node.added", { hasText: "Call the warehouse" }).waitFor();
 await dialog.locator(".node.changed", { hasText: "Say it" }).waitFor();
 await shoot(page, "compare");

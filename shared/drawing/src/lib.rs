@@ -240,11 +240,9 @@ fn held<'a>(name: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
         let fields = Fields::of(value);
         fields.text("id").is_some() && fields.text("type").is_some()
     };
-    let items = match value {
-        Value::Array(items) => items.as_slice(),
-        one if is_activity(one) => return vec![(name.to_owned(), one)],
-        _ => return Vec::new(),
-    };
+    if is_activity(value) {
+        return vec![(name.to_owned(), value)];
+    }
     let of_item = |item: &'a Value| {
         if is_activity(item) {
             return vec![(name.to_owned(), item)];
@@ -254,5 +252,6 @@ fn held<'a>(name: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
         let inside = fields.iter().filter(|(_, value)| is_activity(value));
         inside.map(|(_, one)| (label.clone(), one)).collect()
     };
-    items.iter().flat_map(of_item).collect()
+    let items = value.as_array().into_iter().flatten();
+    items.flat_map(of_item).collect()
 }

@@ -1,6 +1,6 @@
 // Who may do what: API keys, users and roles, and the audit log. Parts that the user may not read are left out.
 
-import { api, may, me } from "./session.js";
+import { api, may, me, token } from "./session.js";
 import { action, again, clock, few, h, link, moment, nothing, say, table, whole } from "./dom.js";
 import { confirmed, dialog, field, line } from "./dialog.js";
 
@@ -95,7 +95,7 @@ export async function page(query) {
   const role = (id) => known.find((one) => one.id === id)?.name ?? id;
   return [
     h("h1", {}, "Access"),
-    h("p", {}, "You are ", h("b", {}, who.name), ". ", h("span", { class: "soft" }, who.permissions.includes("*") ? "You may do everything." : `Your permissions: ${who.permissions.join(", ") || "none"}.`)),
+    h("p", {}, token() ? ["You are ", h("b", {}, who.name), ". "] : "This server has no access control. ", h("span", { class: "soft" }, who.permissions.includes("*") ? token() ? "You may do everything." : "Everybody who reaches it may do everything." : `Your permissions: ${who.permissions.join(", ") || "none"}.`)),
     keys && [heading("API keys", can.application.create ? action("Make an API key…", () => makeKey(known), { class: "main" }) : ""),
       table(["Name", "Grants", "Made", "Expires", ""], keys.items.map((one) => [
         whole(h("b", {}, one.name), h("div", { class: "soft" }, h("code", {}, one.clientId))), [...one.roles.map(role), ...one.permissions].join(", ") || h("span", { class: "soft" }, "nothing"), few(moment(one.createdAt)),

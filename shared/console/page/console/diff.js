@@ -6,6 +6,8 @@ const SHOWN_MAX = 300;
 const TEXT_MAX = 300;
 /** Members that differ between any two versions and say nothing about the workflow. */
 const IGNORED = new Set(["id", "version", "createdAt", "isLatest", "isPublished", "links", "nodeId", "definitionVersionId"]);
+/** Of the server: a digest of the whole content. */
+const OWN = "Dormouse:Content";
 
 const isObject = (value) => value !== null && typeof value === "object";
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -40,7 +42,7 @@ function compare(path, before, after, found) {
   if (Array.isArray(before) && Array.isArray(after)) lists(path, before, after, found);
   else if (isObject(before) && isObject(after) && !Array.isArray(before) && !Array.isArray(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      if (path === "$" ? !IGNORED.has(name) : name !== "nodeId") compare(`${path}.${name}`, before[name], after[name], found);
+      if (path === "$" ? !IGNORED.has(name) : name !== "nodeId" && name !== OWN) compare(`${path}.${name}`, before[name], after[name], found);
     }
   } else found.push({ path, before, after });
 }
@@ -80,6 +82,6 @@ const short = (value) => {
 /** The differences as a table. */
 export function diffTable(found) {
   return [table(["Path", "Before", "After"], found.slice(0, SHOWN_MAX).map((one) => [
-    h("code", {}, one.path), h("del", {}, short(one.before)), h("ins", {}, short(one.after)),
+    h("td", { class: "path" }, h("code", {}, one.path.split(".").flatMap((part, place) => (place ? [h("wbr"), `.${part}`] : [part])))), h("del", {}, short(one.before)), h("ins", {}, short(one.after)),
   ]), "The versions are equal."), found.length > SHOWN_MAX ? h("p", { class: "soft" }, `The first ${SHOWN_MAX} of ${found.length.toLocaleString("en")} differences.`) : ""];
 }

@@ -66,7 +66,8 @@ export async function loginForm(then, said = "") {
   document.title = "Log in · Dormouse";
   const wrong = h("p", { class: "bad", role: "alert" }, said);
   const issuer = oidc && h("p", {}, h("a", { class: "button main", href: oidc.signIn }, `Sign in with ${new URL(oidc.issuer).host}`));
-  if (!users) return h("div", { class: "login" }, h("h1", {}, "Log in"), issuer, wrong);
+  const noWay = !issuer && h("p", {}, "This server accepts no sign-in of users. Start it with ", h("code", {}, "--authentication users,apiKeys"), " or with an OpenID provider.");
+  if (!users) return h("div", { class: "login" }, h("h1", {}, "Log in"), issuer || noWay, wrong);
   const form = h("form", { class: "login", onsubmit: async (event) => {
     event.preventDefault();
     const { username, password } = Object.fromEntries(new FormData(form));
