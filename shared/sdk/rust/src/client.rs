@@ -1,5 +1,6 @@
 //! Requests to the server. Nothing here knows what a task means.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -83,7 +84,7 @@ type Connections = hyper_util::client::legacy::Client<HttpsConnector<HttpConnect
 /// The task routes of a server. A clone uses the same connections.
 #[derive(Debug, Clone)]
 pub struct Client {
-    connections: Connections,
+    connections: Arc<Connections>,
     base: String,
     key: Option<HeaderValue>,
 }
@@ -111,7 +112,7 @@ impl Client {
             key.set_sensitive(true);
         }
         Ok(Self {
-            connections: connections()?,
+            connections: Arc::new(connections()?),
             base: format!("{base}/elsa/api"),
             key,
         })
