@@ -150,6 +150,9 @@ pub struct Instance {
     /// Where it waits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bookmarks: Vec<Bookmark>,
+    /// Where it waited when it failed. Nothing resumes it there, unless it is retried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Bookmark>,
     /// Failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
@@ -200,6 +203,7 @@ impl Instance {
             ended: BTreeMap::new(),
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
+            left: Vec::new(),
             incidents: Vec::new(),
             last_result: Value::Null,
             created_at: now,
