@@ -111,6 +111,7 @@ fn is_readable(value: &Value, wanted: &DataType) -> bool {
         | DataType::JoinMode
         | DataType::Bytes
         | DataType::Json
+        | DataType::JsonObject
         | DataType::Node
         | DataType::Map
         | DataType::StringMap

@@ -9,7 +9,7 @@ mod text;
 
 pub(crate) use composite::{Part, format_parts};
 pub(crate) use date::format_date;
-pub use json::json_text;
+pub use json::{indented_json_text, json_text};
 pub(crate) use number::format_number;
 pub(crate) use span::Span;
 pub use text::{date_time_text, number_text};

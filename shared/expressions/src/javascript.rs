@@ -12,6 +12,7 @@ mod hazard;
 mod heap;
 mod host;
 mod into_js;
+mod lent;
 mod path;
 mod plan;
 mod prelude;
@@ -32,15 +33,6 @@ use crate::{EvaluationError, Kind, Library, Limits, Scope};
 thread_local! {
     /// The interpreters of this thread, by the evaluator they belong to; the last used is the last.
     static REALMS: RefCell<Vec<(u64, Realm)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Every number of a script is a double.
-fn kind_of(value: &Value) -> Kind {
-    if value.is_number() {
-        Kind::Double
-    } else {
-        Kind::Plain
-    }
 }
 
 /// How many evaluators a thread keeps an interpreter for.
@@ -72,13 +64,9 @@ impl JavaScript {
         plan: &Plan,
         scope: &mut dyn Scope,
     ) -> Result<(Value, Kind), EvaluationError> {
-        if let Some(value) = plan
-            .path
-            .as_ref()
-            .and_then(|path| path.read(scope, &self.limits))
-        {
-            let kind = kind_of(&value);
-            return Ok((value, kind));
+        let path = plan.path.as_ref();
+        if let Some(found) = path.and_then(|path| path.read(scope, &self.limits)) {
+            return Ok(found);
         }
         self.with_realm(|realm| {
             let outcome = evaluation::run(realm, plan, scope);

@@ -45,7 +45,7 @@ mod scope;
 mod script;
 
 pub use cut::Cut;
-pub use dotnet::{date_time_text, json_text, number_text};
+pub use dotnet::{date_time_text, indented_json_text, json_text, number_text};
 pub use error::EvaluationError;
 pub use expressions::{Evaluated, Expressions};
 pub use library::Library;

@@ -6,6 +6,7 @@
 mod chunk;
 mod comparison;
 mod diagnosis;
+mod element;
 mod expression;
 mod filter;
 mod global;

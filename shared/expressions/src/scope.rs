@@ -37,6 +37,22 @@ pub enum Kind {
     Guid,
     /// Base64 text that is bytes.
     Bytes,
+    /// An object of JSON (.NET's `ExpandoObject` of `JsonElement`).
+    Json,
+    /// Values by name that are still JSON (.NET's dictionary of `JsonElement`).
+    Dictionary,
+    /// Texts by name (.NET's dictionary).
+    Texts,
+    /// An object of JSON with members of JSON (.NET's `JsonObject`).
+    Node,
+    /// A list whose objects are JSON.
+    ListOfJson,
+    /// Text of a whole number without a bound.
+    BigInteger,
+    /// Null, which stands for a function.
+    Function,
+    /// Null, which stands for what no serialiser can write: there are functions in it.
+    Opaque,
 }
 
 /// What a script sees and may change. Implemented by the engine over the running activity.
@@ -84,13 +100,21 @@ pub trait Scope {
     fn output_names(&self) -> Vec<(String, String)>;
     /// The first recorded value of an activity's output, by activity id or name; default output `Result`.
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value>;
+    /// Whether there is an activity of that id or name.
+    fn has_activity(&self, _activity: &str) -> bool {
+        true
+    }
     /// The last recorded output named `Result`.
     fn last_result(&self) -> Option<Value>;
     /// `args.<name>` and `get<Arg>()`: extra arguments of this evaluation (BulkDispatch's correlation function).
     fn arguments(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
-    /// `setOutcome`, `setOutcomes` of RunJavaScript; ignored elsewhere.
+    /// Whether scripts have `setOutcome` and `setOutcomes`: only those of RunJavaScript.
+    fn takes_outcomes(&self) -> bool {
+        true
+    }
+    /// `setOutcome`, `setOutcomes` of RunJavaScript.
     fn set_outcomes(&mut self, _outcomes: Vec<String>) {}
     /// The time given to the instance for this burst, milliseconds since 1970 (`Date.now()`, `new Date()`).
     fn now_ms(&self) -> i64;
@@ -104,6 +128,10 @@ pub trait Scope {
     /// `getSecret`. `None`: there is no such secret, or the workflow may not read it.
     fn secret(&self, _name: &str) -> Option<Value> {
         None
+    }
+    /// Whether scripts have `getConfig`.
+    fn shows_configuration(&self) -> bool {
+        false
     }
     /// Configuration a host allows scripts to read (`getConfig`, Liquid `Configuration`).
     fn configuration(&self, _path: &str) -> Option<Value> {

@@ -84,22 +84,37 @@ fn the_variables_object_holds_what_the_text_names() {
         ),
         json!(1)
     );
-    assert_eq!(
-        value("const { A, B } = variables; A + B", &mut scope),
-        json!(3)
-    );
-    assert_eq!(value("variables['C']", &mut scope), json!(3));
+    // As in Elsa, a name counts where it follows `variables.`, wherever that stands.
+    for (source, expected) in [
+        (
+            "const { A, B } = variables; A + B // variables.A variables.B",
+            json!(3),
+        ),
+        ("`${variables.C}`", json!("3")),
+        ("variables['C']", Value::Null),
+        ("variables . C", Value::Null),
+        ("const all = variables; all.C", Value::Null),
+    ] {
+        assert_eq!(value(source, &mut scope), expected, "{source}");
+    }
 }
 
 #[test]
-fn the_write_back_leaves_inputs_and_set_variables_alone() {
+fn the_write_back_leaves_inputs_alone_and_follows_what_is_set() {
     let mut scope = MemoryScope::with(&[("A", json!(1)), ("B", json!([1]))]);
     scope.inputs.insert("A".to_owned(), json!("input"));
     value(
         "variables.A = 5; setVariable('B', 6); variables.B = 7",
         &mut scope,
     );
-    assert_eq!((scope.get("A"), scope.get("B")), (json!(1), json!(6)));
+    assert_eq!((scope.get("A"), scope.get("B")), (json!(1), json!(7)));
+    assert_eq!(
+        value("setVariable('B', 6); variables.B", &mut scope),
+        json!(6)
+    );
+    assert_eq!(scope.get("B"), json!(6));
+    value("variables.B = null", &mut scope);
+    assert_eq!(scope.get("B"), json!(6));
     value("variables.B = [1]; variables.B.push(2)", &mut scope);
     assert_eq!(scope.get("B"), json!([1, 2]));
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::ElsaJson;
+use crate::exception;
 use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
@@ -202,8 +203,9 @@ async fn all(app: &App, query: &Query) -> Result<(String, Vec<ActivityExecution>
 fn matches(execution: &ActivityExecution, query: &Query) -> bool {
     let is_completed = execution.status == ActivityStatus::Completed;
     let completed = query.read::<bool>("completed").unwrap_or_default();
-    let node = query.text("activitynodeid");
-    node.is_none_or(|n| n == execution.activity_node_id)
+    let is = |name: &str, found: &str| query.text(name).is_none_or(|wanted| wanted == found);
+    is("activitynodeid", &execution.activity_node_id)
+        && is("activityid", &execution.activity_id)
         && completed.is_none_or(|c| c == is_completed)
 }
 
@@ -273,7 +275,7 @@ fn record(instance: &str, execution: &ActivityExecution, all: &[ActivityExecutio
         put("outputs", outputs);
         put("tenantId", "".into());
         put("properties", properties(execution));
-        put("exception", execution.exception.clone());
+        put("exception", exception::told(&execution.exception));
         put(
             "schedulingActivityExecutionId",
             json!(

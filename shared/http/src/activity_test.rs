@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::body::ElsaJson;
 use crate::definition;
+use crate::exception;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
@@ -86,7 +87,7 @@ async fn test(
         "activityState": own.activity_state,
         "outputs": if own.outputs.is_null() { json!({}) } else { own.outputs },
         "payload": { "Outcomes": own.outcomes },
-        "exception": own.exception,
+        "exception": exception::of_test(&own.exception),
         "status": own.status.as_str(),
     })))
 }

@@ -178,7 +178,40 @@ fn whole<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         let reason = "it is no object".to_owned();
         return Err(Refusal::WrongShape { reason });
     }
-    T::deserialize(AnyCase(value)).map_err(|error| refused(&error))
+    T::deserialize(AnyCase(value.clone())).map_err(|error| {
+        let told = error.to_string();
+        let member = told
+            .contains("expected a string")
+            .then(|| no_text::<T>(&value));
+        match member.flatten() {
+            Some((name, token)) => {
+                let told = format!("Cannot get the value of a token type '{token}' as a string.");
+                Refusal::invalid(name, told)
+            }
+            None => refused(&error),
+        }
+    })
+}
+
+/// The member that is no text where one is wanted, and .NET's name of what it is: without it, the request can be read.
+fn no_text<T: DeserializeOwned>(request: &Value) -> Option<(String, &'static str)> {
+    let members = request.as_object()?;
+    members.iter().find_map(|(name, value)| {
+        let token = match value {
+            Value::Object(_) => "StartObject",
+            Value::Array(_) => "StartArray",
+            Value::Number(_) => "Number",
+            Value::Bool(true) => "True",
+            Value::Bool(false) => "False",
+            Value::Null | Value::String(_) => return None,
+        };
+        let mut others = members.clone();
+        others.shift_remove(name);
+        T::deserialize(AnyCase(others.into())).ok()?;
+        let mut chars = name.chars();
+        let first = chars.next().map(|c| c.to_ascii_lowercase());
+        Some((first.into_iter().chain(chars).collect(), token))
+    })
 }
 
 fn broken(bytes: &[u8], error: &serde_json::Error) -> Refusal {

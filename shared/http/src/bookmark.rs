@@ -42,8 +42,9 @@ async fn resume(
     if query.text("t").is_some() {
         return link::elsa(&app, &method, &client, &query, &bytes).await;
     }
-    app.require(RESUME)?;
+    // As in Elsa, a request that names nothing to resume is told so whoever sends it.
     let request: Resume = parse(&bytes)?;
+    app.require(RESUME)?;
     let id = request.workflow_instance_id;
     let input = request.input.unwrap_or_default();
     let resume = ResumeRequest::bookmark(&id, request.bookmark_id, input);

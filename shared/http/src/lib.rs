@@ -49,6 +49,7 @@ mod dead_letter;
 mod definition;
 mod descriptor;
 mod event;
+mod exception;
 mod gate;
 mod headers;
 mod health;

@@ -29,7 +29,7 @@ fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
         json!({ *name: [format!("Value [{value}] is not valid for a [{kind}] property!")] })
     } else if let Refusal::Invalid(problems) = refusal {
         let errors = problems.iter();
-        let errors = errors.map(|(name, text)| ((*name).to_owned(), json!([text])));
+        let errors = errors.map(|(name, text)| (name.to_string(), json!([text])));
         Value::Object(errors.collect())
     } else if matches!(refusal, Refusal::InvalidToken) {
         json!({ "generalErrors": ["Invalid token."] })

@@ -8,6 +8,8 @@ mod operating;
 mod overload;
 mod runtime;
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
 use dormouse_engine::definition::DefinitionError;
 use dormouse_engine::graph::Problem;
@@ -39,7 +41,7 @@ pub enum Refusal {
     },
     NotJsonType,
     /// What is wrong with members of a request, in Elsa's words.
-    Invalid(Vec<(&'static str, String)>),
+    Invalid(Vec<(Cow<'static, str>, String)>),
     JsonTooDeep {
         limit: usize,
     },
@@ -141,8 +143,11 @@ pub(crate) struct Facts {
 
 impl Refusal {
     /// A request that is refused as a whole, in Elsa's words.
-    pub(crate) fn invalid(member: &'static str, message: impl Into<String>) -> Self {
-        Self::Invalid(vec![(member, message.into())])
+    pub(crate) fn invalid(
+        member: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::Invalid(vec![(member.into(), message.into())])
     }
 
     pub(crate) fn bad_parameter(name: &'static str, value: &str) -> Self {

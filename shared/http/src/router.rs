@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::json;
+use tower::ServiceExt as _;
 
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -42,8 +43,9 @@ pub fn router(app: App) -> Router {
         .merge(absent::routes())
         .route_layer(middleware::from_fn_with_state(app.clone(), heavy::run))
         .route_layer(middleware::from_fn(origin::own_pages_only))
+        .route_layer(middleware::from_fn(refuse_head))
         .layer(middleware::map_response(headers::keep_private));
-    Router::new()
+    let router = Router::new()
         .nest(API, api)
         .merge(workflow::routes())
         .merge(link::visits())
@@ -72,7 +74,28 @@ pub fn router(app: App) -> Router {
             origin::own_names_only,
         ))
         .layer(middleware::map_response(headers::harden))
-        .with_state(app)
+        .with_state(app);
+    let without_slash = router.clone();
+    router.fallback(move |request| find_without_slash(without_slash, request))
+}
+
+/// What is nowhere may be a route of the API with a slash at its end, which Elsa does not mind.
+async fn find_without_slash(router: Router, mut request: Request) -> Response {
+    let uri = request.uri();
+    let path = uri
+        .path()
+        .strip_suffix('/')
+        .filter(|path| path.starts_with(API));
+    if let Some(path) = path {
+        let query = uri.query().map(|query| format!("?{query}"));
+        let shorter = format!("{path}{}", query.unwrap_or_default());
+        if let Ok(shorter) = shorter.parse() {
+            request.extensions_mut().remove::<OriginalUri>();
+            *request.uri_mut() = shorter;
+        }
+    }
+    let Ok(response) = router.oneshot(request).await;
+    response
 }
 
 async fn version() -> Json<serde_json::Value> {
@@ -82,6 +105,24 @@ async fn version() -> Json<serde_json::Value> {
 async fn refuse_while_draining(State(app): State<App>, request: Request, next: Next) -> Response {
     if app.is_draining() {
         return Refusal::Draining.into_response();
+    }
+    next.run(request).await
+}
+
+/// As in Elsa, no route of the API answers HEAD, but for the links that mail scanners look at: those tell that nothing
+/// has happened.
+async fn refuse_head(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_link = path.ends_with("/trigger") || path.ends_with("/resume");
+    if request.method() == Method::HEAD && !is_link {
+        let OriginalUri(uri) = request
+            .extensions()
+            .get::<OriginalUri>()
+            .cloned()
+            .unwrap_or_else(|| OriginalUri(request.uri().clone()));
+        return wrong_method(Method::HEAD, OriginalUri(uri))
+            .await
+            .into_response();
     }
     next.run(request).await
 }

@@ -108,7 +108,7 @@ fn type_of(data_type: &DataType) -> &'static str {
         | DataType::Decimal => "number",
         DataType::List(_) => "any[]",
         DataType::Map | DataType::StringMap => "{ [name: string]: any }",
-        DataType::Object | DataType::Json | DataType::Node => "any",
+        DataType::Object | DataType::Json | DataType::JsonObject | DataType::Node => "any",
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn incidents(
                 "subStatus": text(one, "subStatus"),
                 "activityId": text(incident, "activityId"),
                 "activityType": text(incident, "activityType"),
-                "message": text(incident, "message"),
+                "message": told(incident),
                 "timestamp": text(incident, "timestamp"),
             }));
         }
@@ -83,4 +83,13 @@ pub(crate) async fn incidents(
     }
     screen.line("Run failed activities again: dormouse retry INSTANCE");
     Ok(Exit::Ok)
+}
+
+/// What went wrong, with what made it go wrong.
+pub(super) fn told(incident: &Value) -> String {
+    let message = text(incident, "message");
+    match text(incident, "cause") {
+        "" => message.to_owned(),
+        cause => format!("{message}: {cause}"),
+    }
 }

@@ -71,7 +71,10 @@ pub(crate) async fn show(
     );
     values(screen, "Variables", Some(&by_name(variables)));
     for incident in items(state, "incidents") {
-        let (activity, message) = (text(incident, "activityId"), text(incident, "message"));
+        let (activity, message) = (
+            text(incident, "activityId"),
+            super::incidents::told(incident),
+        );
         screen.line(format!(
             "{} in {activity}: {message}",
             screen.status("Faulted")

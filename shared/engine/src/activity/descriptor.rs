@@ -255,7 +255,11 @@ fn input(name: &str, type_name: &str, description: &str) -> InputDescriptor {
         ui_hint: match data_type {
             DataType::Boolean => "checkbox",
             DataType::List(_) => "multitext",
-            DataType::Map | DataType::StringMap | DataType::Json | DataType::Node => "json-editor",
+            DataType::Map
+            | DataType::StringMap
+            | DataType::Json
+            | DataType::JsonObject
+            | DataType::Node => "json-editor",
             DataType::Object
             | DataType::String
             | DataType::JoinMode

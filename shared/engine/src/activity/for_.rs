@@ -119,6 +119,13 @@ impl For {
 impl Activity for For {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let rounds = Rounds::evaluate(cx)?;
+        if self.body.is_some() && rounds.is_over() {
+            // The number of no round, which nobody is given.
+            let outputs = &cx.node().outputs;
+            if outputs.iter().all(|output| output.target.is_none()) {
+                cx.set_output("currentValue", Value::from(0));
+            }
+        }
         Ok(self.round(cx, rounds))
     }
 

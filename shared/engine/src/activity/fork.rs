@@ -63,6 +63,8 @@ mod tests {
 
     use crate::activity::scenario::{Scenario, event, line, literal, sequence};
     use crate::instance::SubStatus;
+    use crate::journal::Event;
+    use crate::step::Stimulus;
 
     fn fork(mode: &str, branches: Value) -> Scenario {
         let fork = json!({ "type": "Elsa.Fork", "joinMode": mode, "branches": branches });
@@ -75,6 +77,29 @@ mod tests {
             event(&format!("Event{number}")),
             line(&format!("Branch {number} - Resumed")),
         ]))
+    }
+
+    #[test]
+    fn a_branch_waits_again_where_it_waited_when_the_other_is_retried() {
+        let fails_once =
+            "if (!getVariable('Tried')) { setVariable('Tried', true); throw new Error('once') }";
+        let script =
+            json!({ "id": "js", "type": "Elsa.RunJavaScript", "script": literal(fails_once) });
+        let fork = json!({ "type": "Elsa.Fork", "joinMode": "WaitAll", "branches": [event("Go"), script] });
+        let mut scenario =
+            Scenario::sequence(json!({ "Tried": false }), json!([fork, line("End")])).start();
+        assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+        assert!(scenario.instance.bookmarks.is_empty());
+        assert_eq!(scenario.instance.left.len(), 1);
+
+        scenario.play(Stimulus::Retry {
+            activity_ids: Vec::new(),
+        });
+        assert_eq!(scenario.sub_status(), SubStatus::Suspended);
+        assert!(scenario.instance.left.is_empty());
+        assert_eq!(scenario.journaled("Go", Event::Suspended).len(), 1);
+        assert!(scenario.resume("Go", Value::Null));
+        assert_eq!(scenario.lines, ["End"]);
     }
 
     #[test]

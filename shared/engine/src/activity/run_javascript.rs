@@ -95,11 +95,10 @@ impl Activity for RunScript {
             },
         };
         cx.set_output("result", result);
-        let outcomes = cx.take_outcomes();
-        Ok(if outcomes.is_empty() {
-            Then::DONE
-        } else {
-            Then::Complete(Outcomes::Named(outcomes))
+        // No outcomes, where a script chose none, are not the usual one.
+        Ok(match cx.take_outcomes() {
+            Some(outcomes) => Then::Complete(Outcomes::Named(outcomes)),
+            None => Then::DONE,
         })
     }
 }
@@ -145,6 +144,7 @@ mod tests {
             run(literal("setOutcome('Yes')")).outcomes("js"),
             json!(["Yes"])
         );
+        assert_eq!(run(literal("setOutcomes([])")).outcomes("js"), json!([]));
         assert_eq!(
             run(literal("setOutcomes(['a', 'b']); return 1")).outcomes("js"),
             json!(["a", "b"])

@@ -22,7 +22,9 @@ pub(crate) fn built_in() -> BuiltIn {
 
 impl Activity for SetOutput {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
+        // What is written for others has the names that a serialiser gives.
         let value = cx.input("outputValue")?;
+        let value = cx.logged_input("outputValue").unwrap_or(value);
         match cx.text("outputName")?.filter(|name| !name.is_empty()) {
             Some(name) => cx.set_workflow_output(&name, value),
             None => return Err(Fault::new("InvalidInput", "SetOutput names no output")),

@@ -218,7 +218,7 @@ fn fits(value: &Value, wanted: &DataType) -> bool {
         | DataType::DateTimeOffset
         | DataType::TimeSpan
         | DataType::Bytes => value.is_string(),
-        DataType::Json | DataType::Map => value.is_object(),
+        DataType::Json | DataType::JsonObject | DataType::Map => value.is_object(),
         DataType::StringMap => value
             .as_object()
             .is_some_and(|members| members.values().all(Value::is_string)),

@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_expressions::{Kind, date_time_text, json_text, number_text as double_text};
+use dormouse_expressions::{json_text, number_text as double_text};
 use serde_json::{Number, Value};
 
 use super::data_type::DataType;
@@ -63,7 +63,7 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
             | Value::Array(_)
             | Value::Object(_) => Value::Null,
         }),
-        DataType::Json => json_object(value),
+        DataType::Json | DataType::JsonObject => json_object(value),
         DataType::Node => json_node(value),
         DataType::Map | DataType::StringMap => match parsed(value) {
             Value::Object(map)
@@ -83,36 +83,6 @@ pub fn convert(value: Value, wanted: &DataType) -> Result<Value, ConversionError
     }
 }
 
-/// Converts what a script gave. Its numbers are doubles and its dates are dates, which decides their text.
-///
-/// # Errors
-///
-/// As [`convert`].
-pub fn convert_kind(value: Value, kind: Kind, wanted: &DataType) -> Result<Value, ConversionError> {
-    match (kind, wanted) {
-        (Kind::DateTime, DataType::String) => Ok(Value::String(
-            value.as_str().map(date_time_text).unwrap_or_default(),
-        )),
-        (Kind::DateTime, DataType::List(_)) => Ok(Value::Null),
-        (Kind::Bytes, DataType::String) if value.is_string() => {
-            Ok(Value::String("Byte[] Array".into()))
-        }
-        (Kind::Double, DataType::String) => Ok(Value::String(
-            value.as_f64().map(script_number).unwrap_or_default(),
-        )),
-        _ => convert(value, wanted),
-    }
-}
-
-/// A number of a script as text: whole ones are 64-bit integers as far as these reach.
-#[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
-fn script_number(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 9.2e18 && number.to_bits() != (-0.0_f64).to_bits() {
-        return (number as i64).to_string();
-    }
-    double_text(number)
-}
-
 /// A value as text: text as it is, everything else as JSON.
 #[must_use]
 pub fn text_of(value: Value) -> String {
@@ -129,7 +99,7 @@ pub fn text_of(value: Value) -> String {
     }
 }
 
-fn failure(value: &Value, wanted: &'static str) -> ConversionError {
+pub(super) fn failure(value: &Value, wanted: &'static str) -> ConversionError {
     ConversionError {
         value: value.to_string().chars().take(80).collect(),
         wanted,

@@ -40,6 +40,8 @@ pub enum DataType {
     Bytes,
     /// A JSON object (.NET's `ExpandoObject`).
     Json,
+    /// A JSON object (.NET's `JsonObject`).
+    JsonObject,
     /// Any parsed JSON (`JsonNode`, `JsonElement`).
     Node,
     /// Values by name.
@@ -101,7 +103,8 @@ impl DataType {
             "datetimeoffset" => Self::DateTimeOffset,
             "timespan" => Self::TimeSpan,
             "bytearray" | "stream" => Self::Bytes,
-            "json" | "jsonobject" | "jobject" => Self::Json,
+            "json" | "jobject" => Self::Json,
+            "jsonobject" => Self::JsonObject,
             "jsonelement" | "jsonnode" | "jsonarray" | "jarray" => Self::Node,
             "stringdictionary" | "stringmap" => Self::StringMap,
             "objectdictionary"
@@ -121,7 +124,8 @@ impl DataType {
             Self::Decimal => "Decimal",
             Self::DateTimeOffset => "DateTimeOffset",
             Self::Map | Self::JoinMode | Self::StringMap => "Dictionary",
-            Self::Object | Self::Json => "Object",
+            Self::Object => "Object",
+            Self::JsonObject | Self::Node => "JsonObject",
             Self::String
             | Self::Boolean
             | Self::Byte
@@ -131,7 +135,7 @@ impl DataType {
             | Self::DateTime
             | Self::TimeSpan
             | Self::Bytes
-            | Self::Node
+            | Self::Json
             | Self::List(_) => "",
         }
     }
@@ -144,6 +148,20 @@ impl DataType {
             Self::TimeSpan => Kind::TimeSpan,
             Self::Guid => Kind::Guid,
             Self::Bytes => Kind::Bytes,
+            Self::Json => Kind::Json,
+            Self::JsonObject => Kind::Node,
+            Self::Map => Kind::Dictionary,
+            Self::StringMap => Kind::Texts,
+            Self::List(of) => {
+                let kind = of.kind();
+                if kind == Kind::Node || **of == Self::Object {
+                    Kind::ListOfJson
+                } else if matches!(kind, Kind::DateTime | Kind::TimeSpan | Kind::Guid) {
+                    kind
+                } else {
+                    Kind::Plain
+                }
+            }
             Self::Object
             | Self::String
             | Self::JoinMode
@@ -155,11 +173,7 @@ impl DataType {
             | Self::Single
             | Self::Number
             | Self::Decimal
-            | Self::Json
-            | Self::Node
-            | Self::Map
-            | Self::StringMap
-            | Self::List(_) => Kind::Plain,
+            | Self::Node => Kind::Plain,
         }
     }
 

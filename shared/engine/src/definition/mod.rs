@@ -3,6 +3,7 @@
 //! Nothing is refused here that Elsa takes. What is wrong with the content is told by [`crate::validate`].
 
 pub mod convert;
+pub mod convert_kind;
 pub mod data_type;
 mod date;
 pub mod declaration;

@@ -99,6 +99,9 @@ pub struct Instance {
     /// Where it waits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bookmarks: Vec<Bookmark>,
+    /// Where it waited when it failed. Nothing resumes it there, unless it is retried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Bookmark>,
     /// Failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
@@ -155,6 +158,7 @@ impl Instance {
             ended: BTreeMap::new(),
             queue: VecDeque::new(),
             bookmarks: Vec::new(),
+            left: Vec::new(),
             incidents: Vec::new(),
             undoable: Vec::new(),
             ending: None,

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{Fault, Run};
 use crate::call::HttpResponse;
-use crate::definition::convert::{convert_kind, text_of};
+use crate::definition::convert::text_of;
+use crate::definition::convert_kind::convert_kind;
 use crate::definition::data_type::DataType;
 use crate::graph::{Graph, Node, NodeIndex, Target};
 use crate::id::{ContextId, InstanceId};
@@ -19,7 +20,7 @@ pub struct Cx<'r, 'a> {
     pub(crate) node: NodeIndex,
     pub(crate) values: Vec<Option<Value>>,
     pub(crate) arguments: Vec<(String, Value)>,
-    pub(crate) outcomes: Vec<String>,
+    pub(crate) outcomes: Option<Vec<String>>,
     /// What the journal shows of the inputs' values, where that is not what they were converted to.
     pub(crate) raw: Vec<Option<Value>>,
     /// The same of the value evaluated last.
@@ -38,7 +39,7 @@ impl<'r, 'a> Cx<'r, 'a> {
             node,
             values: Vec::new(),
             arguments: Vec::new(),
-            outcomes: Vec::new(),
+            outcomes: None,
             raw: Vec::new(),
             logged: None,
             kinds: Vec::new(),
@@ -101,7 +102,7 @@ impl<'r, 'a> Cx<'r, 'a> {
 
     /// Sets the instance's correlation id; blank is none.
     pub fn set_correlation_id(&mut self, id: Option<String>) {
-        self.run.instance.correlation_id = id.filter(|i| !i.is_empty());
+        self.run.instance.correlation_id = id;
     }
 
     /// Sets the instance's name.
@@ -235,8 +236,8 @@ impl<'r, 'a> Cx<'r, 'a> {
     }
 
     /// The outcomes that a script asked for with `setOutcome`.
-    pub fn take_outcomes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.outcomes)
+    pub fn take_outcomes(&mut self) -> Option<Vec<String>> {
+        self.outcomes.take()
     }
 
     /// The value of a variable, by id.

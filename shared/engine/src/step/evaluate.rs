@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::view::View;
 use super::{Cx, Fault};
-use crate::definition::convert::convert_kind;
+use crate::definition::convert_kind::{convert_kind, shown};
 use crate::definition::data_type::DataType;
 use crate::definition::name::property_name;
 use crate::graph::{Expression, Input};
@@ -93,6 +93,17 @@ impl Cx<'_, '_> {
         })
     }
 
+    /// What the journal shows of an input that a script gave as an object of .NET: there, its members have the names that
+    /// a serialiser gives them.
+    #[must_use]
+    pub fn logged_input(&self, name: &str) -> Option<Value> {
+        let inputs = &self.run.graph.node(self.node).inputs;
+        let place = inputs.iter().position(|i| i.name == name)?;
+        let is_script = matches!(inputs.get(place)?.expression, Some(Expression::Script(_)));
+        let raw = self.raw.get(place)?.clone();
+        raw.filter(|raw| is_script && (raw.is_object() || raw.is_array()))
+    }
+
     /// The value of a script whose text is only known now.
     ///
     /// # Errors
@@ -147,6 +158,9 @@ impl Cx<'_, '_> {
             }
         };
         self.kind = kind;
+        if kind == Kind::BigInteger && matches!(wanted, DataType::Object) {
+            self.logged = Some(shown(&value));
+        }
         convert_kind(value, kind, wanted).map_err(|e| Fault::new("ExpressionError", e.to_string()))
     }
 }

@@ -200,6 +200,14 @@ impl Run<'_> {
             return false;
         }
         self.instance.finished_at = None;
+        let told = self.new_waits.len();
+        for bookmark in std::mem::take(&mut self.instance.left) {
+            if self.instance.contexts.contains_key(&bookmark.context) {
+                self.bookmark(bookmark);
+            }
+        }
+        // The journal knows that these wait.
+        self.new_waits.truncate(told);
         for id in chosen {
             self.queue_again(id);
         }

@@ -86,6 +86,11 @@ impl Run<'_> {
         self.instance.finished_at = Some(self.environment.now);
         self.instance.queue.clear();
         self.calls.clear();
+        if sub_status == SubStatus::Faulted {
+            let left = self.instance.bookmarks.iter();
+            let left = left.filter(|b| !matches!(b.wait, Wait::Call(_)));
+            self.instance.left = left.cloned().collect();
+        }
         while let Some(id) = self.instance.bookmarks.first().map(|b| b.id.clone()) {
             self.burn(&id);
         }

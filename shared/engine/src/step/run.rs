@@ -31,6 +31,8 @@ pub struct Run<'a> {
     pub(crate) response: Option<HttpResponse>,
     pub(super) added: Vec<BookmarkId>,
     pub(super) removed: Vec<Bookmark>,
+    /// Bookmarks that the running activity wakes, once it has ended, and with what.
+    pub(super) overheard: Vec<(BookmarkId, Map<String, Value>)>,
     /// Executions that have made bookmarks and not yet been told as suspended.
     pub(super) new_waits: Vec<ContextId>,
     pub(crate) activities: u64,
@@ -86,6 +88,7 @@ impl<'a> Run<'a> {
             is_quiet: false,
             is_taking: false,
             hears_in_passing: false,
+            overheard: Vec::new(),
             late_inputs: Vec::new(),
             turn_began: 0,
             waiting: None,
@@ -226,6 +229,19 @@ impl<'a> Run<'a> {
                 break;
             }
             self.execute(work);
+            self.hear_own();
+        }
+    }
+
+    /// Resumes what the activity that has just run has woken in its own instance.
+    fn hear_own(&mut self) {
+        for (id, input) in std::mem::take(&mut self.overheard) {
+            if self.is_finishing {
+                return;
+            }
+            let outer = std::mem::take(&mut self.input);
+            self.resume(&id, input);
+            self.input = outer;
         }
     }
 

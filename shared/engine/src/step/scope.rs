@@ -259,6 +259,12 @@ impl Run<'_> {
         })
     }
 
+    /// Whether there is an activity of that id or name.
+    pub(crate) fn has_activity(&self, activity: &str) -> bool {
+        let mut nodes = self.graph.nodes.iter();
+        nodes.any(|node| node.id == activity || node.name.as_deref() == Some(activity))
+    }
+
     /// The next number of the instance's own sequence.
     pub(crate) fn draw(&mut self) -> u64 {
         self.instance.drawn += 1;

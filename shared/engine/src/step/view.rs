@@ -16,7 +16,7 @@ pub(crate) struct View<'v, 'a> {
     pub(crate) context: ContextId,
     pub(crate) node: NodeIndex,
     pub(crate) arguments: &'v [(String, Value)],
-    pub(crate) outcomes: &'v mut Vec<String>,
+    pub(crate) outcomes: &'v mut Option<Vec<String>>,
 }
 
 impl Scope for View<'_, '_> {
@@ -33,7 +33,7 @@ impl Scope for View<'_, '_> {
     }
 
     fn set_correlation_id(&mut self, id: Option<String>) {
-        self.run.instance.correlation_id = id.filter(|i| !i.is_empty());
+        self.run.instance.correlation_id = id;
     }
 
     fn set_name(&mut self, name: Option<String>) {
@@ -50,8 +50,13 @@ impl Scope for View<'_, '_> {
                 return Some(Kind::Plain);
             }
             let node = self.run.graph.node(context.node);
-            let variable = node.variables.iter().find(|v| v.name == name)?;
-            Some(variable.data_type.kind())
+            let place = node.variables.iter().position(|v| v.name == name)?;
+            let kind = node.variables.get(place)?.data_type.kind();
+            let is_set = u32::try_from(place).is_ok_and(|p| context.variables.contains_key(&p));
+            // Only a default is still the JSON that it was read from.
+            let is_read =
+                is_set && matches!(kind, Kind::Json | Kind::Dictionary | Kind::ListOfJson);
+            Some(if is_read { Kind::Plain } else { kind })
         });
         found.unwrap_or_default()
     }
@@ -151,8 +156,16 @@ impl Scope for View<'_, '_> {
         self.arguments.to_vec()
     }
 
+    fn has_activity(&self, activity: &str) -> bool {
+        self.run.has_activity(activity)
+    }
+
+    fn takes_outcomes(&self) -> bool {
+        self.run.graph.node(self.node).type_name == "Elsa.RunJavaScript"
+    }
+
     fn set_outcomes(&mut self, outcomes: Vec<String>) {
-        *self.outcomes = outcomes;
+        *self.outcomes = Some(outcomes);
     }
 
     fn now_ms(&self) -> i64 {

@@ -128,14 +128,10 @@ impl Cx<'_, '_> {
             .filter(|b| b.hash() == Some(hash.as_str()))
             .map(|b| b.id.clone())
             .collect();
-        let outer = std::mem::take(&mut self.run.input);
-        let turn = self.run.turn;
-        for id in &waiting {
-            self.run.resume(id, input.clone());
-        }
-        self.run.input = outer;
-        self.run.turn = turn;
-        waiting.len()
+        let count = waiting.len();
+        let waiting = waiting.into_iter().map(|id| (id, input.clone()));
+        self.run.overheard.extend(waiting);
+        count
     }
 
     pub(crate) fn move_to_background(&mut self) -> Result<Then, Fault> {

@@ -174,10 +174,7 @@ impl Run<'_> {
             )),
             "CorrelationId" => Ok(identity.correlation_id.map_or(V::Null, V::text)),
             "WorkflowInstanceName" => Ok(identity.name.map_or(V::Null, V::text)),
-            "LastResult" => {
-                let value = self.scope.last_result().unwrap_or_default();
-                Ok(V::from_json(&value, MapKind::Expando))
-            }
+            "LastResult" => Ok(self.last_result()),
             _ if statics::is_type(name) => Ok(V::Type(name.to_owned())),
             _ => thrown(
                 "CompilationErrorException",

@@ -32,6 +32,7 @@ impl Run<'_> {
     pub(super) fn member<'p>(&mut self, value: &V<'p>, name: &str) -> Done<'p, V<'p>> {
         let found = match value {
             V::Host("Variables") => return self.variable(name),
+            V::Host("Output") if name == "LastResult" => return Ok(self.last_result()),
             V::Host(host) => match (*host, name) {
                 ("ExecutionContext", "ExpressionExecutionContext") | ("Console", "Out") => {
                     Some(V::Host("Console"))
@@ -106,6 +107,14 @@ impl Run<'_> {
         }
     }
 
+    /// `Output.LastResult`, as the name alone.
+    pub(super) fn last_result<'p>(&self) -> V<'p> {
+        V::from_json(
+            &self.scope.last_result().unwrap_or_default(),
+            MapKind::Expando,
+        )
+    }
+
     /// A variable of the workflow as its type has it.
     pub(super) fn variable<'p>(&mut self, name: &str) -> Done<'p, V<'p>> {
         let Some(value) = self.scope.variable(name) else {
@@ -126,7 +135,15 @@ impl Run<'_> {
         let kind = self.scope.input_kind(name);
         Ok(statics::typed(
             &value,
-            if kind == Kind::Plain { "" } else { "Typed" },
+            match kind {
+                Kind::Plain
+                | Kind::Json
+                | Kind::Dictionary
+                | Kind::Node
+                | Kind::ListOfJson
+                | Kind::Texts => "",
+                _ => "Typed",
+            },
             kind,
         ))
     }

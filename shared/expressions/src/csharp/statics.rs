@@ -97,14 +97,24 @@ pub(super) fn typed<'p>(value: &Value, of: &str, kind: Kind) -> V<'p> {
                 .ok()
                 .map(|Span(ms)| V::Span(ms * TICKS_A_MS)),
             Kind::Guid => Some(V::Guid(text.as_str().into())),
-            Kind::Plain | Kind::Double | Kind::Bytes => None,
+            Kind::Plain
+            | Kind::Double
+            | Kind::Bytes
+            | Kind::Json
+            | Kind::Dictionary
+            | Kind::Node
+            | Kind::ListOfJson
+            | Kind::Texts
+            | Kind::BigInteger
+            | Kind::Function
+            | Kind::Opaque => None,
         };
         return found.unwrap_or_else(|| V::text(text.as_str()));
     }
-    let kind = if of == "Dictionary" {
-        MapKind::Dictionary
-    } else {
-        MapKind::Expando
+    let kind = match of {
+        "Dictionary" => MapKind::Dictionary,
+        "JsonObject" => MapKind::Node,
+        _ => MapKind::Expando,
     };
     let value = V::from_json(value, kind);
     match (of, &value) {

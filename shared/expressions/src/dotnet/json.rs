@@ -13,6 +13,51 @@ pub fn json_text(value: &Value, only_ascii: bool) -> String {
     out
 }
 
+/// A value as indented JSON, as .NET writes the nodes of a document.
+#[must_use]
+pub fn indented_json_text(value: &Value) -> String {
+    let mut out = String::new();
+    write_indented(value, 0, &mut out);
+    out
+}
+
+fn write_indented(value: &Value, depth: usize, out: &mut String) {
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    };
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                line(out, depth + 1);
+                write_indented(item, depth + 1, out);
+            }
+            line(out, depth);
+            out.push(']');
+        }
+        Value::Object(entries) if !entries.is_empty() => {
+            out.push('{');
+            for (index, (key, entry)) in entries.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                line(out, depth + 1);
+                write_text(key, true, out);
+                out.push_str(": ");
+                write_indented(entry, depth + 1, out);
+            }
+            line(out, depth);
+            out.push('}');
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => write(value, true, out),
+    }
+}
+
 fn write(value: &Value, only_ascii: bool, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),

@@ -4,17 +4,43 @@ use serde_json::Value;
 
 use crate::{Kind, Scope};
 
+/// What an accessor reads.
+pub(super) struct Found {
+    pub(super) value: Value,
+    pub(super) kind: Kind,
+    /// The variable that has it.
+    pub(super) variable: Option<String>,
+}
+
+impl Found {
+    pub(super) fn new(value: Value, kind: Kind) -> Self {
+        Self {
+            value,
+            kind,
+            variable: None,
+        }
+    }
+
+    pub(super) fn of_variable(scope: &dyn Scope, name: &str) -> Option<Self> {
+        Some(Self {
+            value: scope.variable(name)?,
+            kind: scope.variable_kind(name),
+            variable: Some(name.to_owned()),
+        })
+    }
+}
+
 /// The value that `get<suffix>()` reads; `None`: the scope has no such accessor.
 ///
 /// Where several things share the name, later registrations win in Elsa: arguments before outputs, before
 /// inputs, before variables. Inside a composite the scope's input is the variable of that name.
-pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<(Value, Kind)> {
+pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<Found> {
     let argument = scope
         .arguments()
         .into_iter()
         .find(|(name, _)| answers(name, suffix));
     if let Some((_, value)) = argument {
-        return Some((value, Kind::Plain));
+        return Some(Found::new(value, Kind::Plain));
     }
     if suffix.contains("From") {
         let output = scope.output_names().into_iter().find(|(activity, output)| {
@@ -22,22 +48,26 @@ pub(super) fn read(scope: &dyn Scope, suffix: &str) -> Option<(Value, Kind)> {
         });
         if let Some((activity, output)) = output {
             let value = scope.output_from(&activity, Some(&output));
-            return Some((value.unwrap_or(Value::Null), Kind::Plain));
+            return Some(Found::new(value.unwrap_or(Value::Null), Kind::Plain));
         }
     }
     if scope.is_input(suffix) {
         let value = scope.input(suffix).unwrap_or(Value::Null);
-        return Some((value, scope.input_kind(suffix)));
+        return Some(Found::new(value, scope.input_kind(suffix)));
     }
     if let Some((name, value)) = variable(scope, suffix) {
-        return Some((value, scope.variable_kind(&name)));
+        return Some(Found {
+            value,
+            kind: scope.variable_kind(&name),
+            variable: Some(name),
+        });
     }
     let input = scope
         .input_names()
         .into_iter()
         .find(|name| pascal_case(name) == suffix)?;
     let value = scope.input(&input).unwrap_or(Value::Null);
-    Some((value, scope.input_kind(&input)))
+    Some(Found::new(value, scope.input_kind(&input)))
 }
 
 /// The variable that `get<suffix>` and `set<suffix>` mean: that of the exact name before that of the name in

@@ -1,16 +1,16 @@
 //! Elsa's functions between bytes, text and Base64.
 //!
-//! Bytes are a `Uint8Array` in a script. As JSON they are Base64 text, so that is taken for bytes, too, and so
+//! Bytes are an `ArrayBuffer` in a script, as in Elsa. As JSON they are Base64 text, so that is taken for bytes, too, and so
 //! are arrays of numbers.
 
 use std::rc::Rc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rquickjs::{Coerced, Ctx, Exception, Result, TypedArray, Value as JsValue};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Result, TypedArray, Value as JsValue};
 
 use super::current::Current;
-use super::from_js::read_bytes;
+use super::from_js::{bytes_of, read_bytes};
 use super::host::Functions;
 
 impl<'js> Functions<'js> {
@@ -29,14 +29,14 @@ impl<'js> Functions<'js> {
         self.add(
             "streamToBytes",
             move |ctx: Ctx<'js>, bytes: JsValue<'js>| {
-                TypedArray::<u8>::new_copy(ctx.clone(), to_bytes(&ctx, &bytes, &current)?)
+                ArrayBuffer::new_copy(ctx.clone(), to_bytes(&ctx, &bytes, &current)?)
             },
         )?;
         self.add("bytesFromString", |ctx: Ctx<'js>, text: Coerced<String>| {
-            TypedArray::<u8>::new_copy(ctx, text.0.as_bytes())
+            ArrayBuffer::new_copy(ctx, text.0.as_bytes())
         })?;
         self.add("bytesFromBase64", |ctx: Ctx<'js>, text: Coerced<String>| {
-            TypedArray::<u8>::new_copy(ctx.clone(), decode(&ctx, &text.0)?)
+            ArrayBuffer::new_copy(ctx.clone(), decode(&ctx, &text.0)?)
         })?;
         self.add("stringToBase64", |text: Coerced<String>| {
             STANDARD.encode(text.0)
@@ -63,7 +63,9 @@ fn to_bytes<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>, current: &Current) -> Res
         return decode(ctx, &text.to_string()?);
     }
     let object = value.as_object().ok_or_else(|| not_bytes(ctx))?;
-    let length: f64 = match object.as_typed_array::<u8>() {
+    let bytes = bytes_of(object)?;
+    let object = bytes.as_ref().map_or(object, TypedArray::as_object);
+    let length: f64 = match &bytes {
         #[allow(clippy::cast_precision_loss, reason = "no array is longer than 2^53")]
         Some(bytes) => bytes.len() as f64,
         None if object.is_array() => object.get("length")?,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rquickjs::{Ctx, Result};
+use rquickjs::{Ctx, Exception, Result};
 
 use super::host::Functions;
 use crate::moment::Moment;
@@ -35,6 +35,16 @@ impl<'js> Functions<'js> {
                 STANDARD.encode(guid(scope)).replace(['/', '+', '='], "")
             })
         })?;
+        self.add("offset", |ctx: Ctx<'js>, zone: String, ms: f64| {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "saturates; what is no time has no offset"
+            )]
+            let seconds = offset_seconds(&zone, ms as i64);
+            let problem = || Exception::throw_range(&ctx, &format!("Invalid time zone: {zone}"));
+            let seconds = seconds.ok_or_else(problem)?;
+            Ok::<_, rquickjs::Error>(f64::from(seconds) * 1000.0)
+        })?;
         let current = Rc::clone(&self.current);
         self.add(
             "formatDate",
@@ -53,6 +63,25 @@ impl<'js> Functions<'js> {
             },
         )
     }
+}
+
+/// How far a time zone (`Europe/Berlin`, `+02:00`) is before UTC at a time. `None`: there is no such zone.
+fn offset_seconds(zone: &str, ms: i64) -> Option<i32> {
+    let at = jiff::Timestamp::from_millisecond(ms).ok()?;
+    let zone = match zone.strip_prefix(['+', '-']) {
+        Some(digits) => {
+            let (hours, minutes) = digits.split_once(':')?;
+            let seconds = hours.parse::<i32>().ok()? * 3600 + minutes.parse::<i32>().ok()? * 60;
+            let seconds = if zone.starts_with('-') {
+                -seconds
+            } else {
+                seconds
+            };
+            jiff::tz::Offset::from_seconds(seconds).ok()?.to_time_zone()
+        }
+        None => jiff::tz::TimeZone::get(zone).ok()?,
+    };
+    Some(zone.to_offset(at).seconds())
 }
 
 /// A random (version 4) GUID of the scope's own sequence.

@@ -1,14 +1,15 @@
 //! The scope of the evaluation that runs on this thread, for the functions scripts call.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
-use rquickjs::{Ctx, Error, Exception, Function, Persistent, Result, Value as JsValue};
+use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Result, Value as JsValue};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use super::heap::Alarm;
+use super::lent::Lent;
 use crate::budget::Budget;
-use crate::{Limits, Scope};
+use crate::{Kind, Limits, Scope};
 
 struct Borrowed<'a>(&'a mut dyn Scope);
 
@@ -39,8 +40,20 @@ pub(super) struct Current {
     memo: RefCell<BTreeMap<String, Persistent<JsValue<'static>>>>,
     /// A function that never ends.
     endless: RefCell<Option<Persistent<Function<'static>>>>,
-    /// Variables set by a call; the write-back of `variables` leaves them alone.
-    assigned: RefCell<BTreeSet<String>>,
+    /// Variables set by a call, with what they were given.
+    assigned: RefCell<BTreeMap<String, Persistent<JsValue<'static>>>>,
+    /// The `variables` of the script that runs.
+    variables: RefCell<Option<Persistent<Object<'static>>>>,
+    /// Values of variables that the script may change in place.
+    pub(super) lent: RefCell<Vec<Lent>>,
+    /// Whether values of variables are lent, because the script may change them.
+    pub(super) lends: Cell<bool>,
+    /// What objects of .NET inherit, by context and kind.
+    prototypes: RefCell<Vec<(usize, Kind, Persistent<Object<'static>>)>>,
+    /// Whether a function was met where JSON has none.
+    pub(super) met_function: Cell<bool>,
+    /// Whether something was met that a serialiser of .NET does not write.
+    pub(super) met_unwritable: Cell<bool>,
 }
 
 impl Current {
@@ -50,6 +63,12 @@ impl Current {
             alarm: Alarm::default(),
             memo: RefCell::default(),
             assigned: RefCell::default(),
+            variables: RefCell::default(),
+            lent: RefCell::default(),
+            lends: Cell::default(),
+            prototypes: RefCell::default(),
+            met_function: Cell::default(),
+            met_unwritable: Cell::default(),
             endless: RefCell::default(),
         }
     }
@@ -57,7 +76,40 @@ impl Current {
     /// Starts the next evaluation.
     pub(super) fn begin(&self) {
         self.budget.begin();
-        self.assigned.borrow_mut().clear();
+        self.end();
+        self.lends.set(false);
+        self.met_function.set(false);
+    }
+
+    /// Keeps the `variables` of the script, which follow what calls set.
+    pub(super) fn keep_variables<'js>(&self, ctx: &Ctx<'js>, object: &Object<'js>) {
+        *self.variables.borrow_mut() = Some(Persistent::save(ctx, object.clone()));
+    }
+
+    /// Keeps what objects of .NET inherit in a context.
+    pub(super) fn keep_prototype<'js>(&self, ctx: &Ctx<'js>, kind: Kind, object: Object<'js>) {
+        let kept = Persistent::save(ctx, object);
+        self.prototypes
+            .borrow_mut()
+            .push((address(ctx), kind, kept));
+    }
+
+    /// What objects of .NET inherit in a context.
+    pub(super) fn prototype<'js>(&self, ctx: &Ctx<'js>, kind: Kind) -> Result<Option<Object<'js>>> {
+        let prototypes = self.prototypes.borrow();
+        let found = prototypes
+            .iter()
+            .find(|(of, is, _)| *of == address(ctx) && *is == kind);
+        found
+            .map(|(_, _, kept)| kept.clone().restore(ctx))
+            .transpose()
+    }
+
+    /// Forgets what objects of .NET inherit: in a context that ends, or everywhere.
+    pub(super) fn drop_prototypes(&self, ended: Option<&Ctx<'_>>) {
+        let ended = ended.map(address);
+        let mut prototypes = self.prototypes.borrow_mut();
+        prototypes.retain(|(of, ..)| ended.is_some_and(|ended| *of != ended));
     }
 
     /// Uses the scope that is lent, which counts as work. Outside of an evaluation (a library that loads) there
@@ -104,6 +156,9 @@ impl Current {
     /// Forgets what belongs to the evaluation that ended.
     pub(super) fn end(&self) {
         self.memo.borrow_mut().clear();
+        self.assigned.borrow_mut().clear();
+        self.lent.borrow_mut().clear();
+        *self.variables.borrow_mut() = None;
     }
 
     /// The object remembered under `key`.
@@ -126,14 +181,35 @@ impl Current {
         self.memo.borrow_mut().insert(key, kept);
     }
 
-    /// Notes that a variable was set by a call: what was read before is old.
-    pub(super) fn assign(&self, variable: &str) {
-        self.memo.borrow_mut().clear();
-        self.assigned.borrow_mut().insert(variable.to_owned());
+    /// Notes that a variable was set by a call: what was read of it before is old, and `variables` has the new value.
+    pub(super) fn assign<'js>(&self, ctx: &Ctx<'js>, variable: &str, value: &JsValue<'js>) {
+        let kept = Persistent::save(ctx, value.clone());
+        self.assigned.borrow_mut().insert(variable.to_owned(), kept);
+        // In a composite an input is the variable of its name.
+        self.memo
+            .borrow_mut()
+            .retain(|key, _| !key.starts_with("getInput "));
     }
 
-    /// Whether the variable was set by a call in this evaluation.
-    pub(super) fn was_assigned(&self, variable: &str) -> bool {
-        self.assigned.borrow().contains(variable)
+    /// The `variables` of the script that runs.
+    pub(super) fn variables<'js>(&self, ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        let variables = self.variables.borrow().clone();
+        variables
+            .map(|variables| variables.restore(ctx))
+            .transpose()
     }
+
+    /// What a call has set the variable to in this evaluation.
+    pub(super) fn assigned<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        variable: &str,
+    ) -> Result<Option<JsValue<'js>>> {
+        let given = self.assigned.borrow().get(variable).cloned();
+        given.map(|value| value.restore(ctx)).transpose()
+    }
+}
+
+fn address(ctx: &Ctx<'_>) -> usize {
+    ctx.as_raw().as_ptr().addr()
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use rquickjs::Value as JsValue;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Value as JsValue};
+use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Type};
 use serde_json::Value;
 
 use super::accessor;
-use super::current::lend;
+use super::current::{Current, lend};
 use super::failure::explain;
 use super::from_js::from_js;
 use super::host::accessor_function;
 use super::into_js::{define, into_js, into_js_kind};
+use super::lent::take_back;
 use super::plan::{Accessor, Form, Plan};
 use super::prelude::options;
 use super::realm::{self, Realm};
@@ -33,6 +35,7 @@ pub(super) fn run(realm: &mut Realm, plan: &Plan, scope: &mut dyn Scope) -> Outc
     let compiles = matches!(plan.form, Form::Eval);
     realm.make_room(compiles.then_some(plan.source.len()));
     realm.current.begin();
+    realm.current.lends.set(plan.may_change_members);
     let (value, swept) = lend(scope, || {
         if plan.is_private {
             (run_private(realm, plan), true)
@@ -120,7 +123,9 @@ fn call(
 ) -> Result<(Value, Kind)> {
     let function = function.restore(ctx)?;
     if !plan.uses_variables && !plan.uses_arguments {
-        return finish(realm, ctx, function.call(())?);
+        let value = finish(realm, ctx, function.call(())?)?;
+        take_back(ctx, &realm.current, plan)?;
+        return Ok(value);
     }
     let variables = Variables::new(realm, ctx, plan)?;
     let arguments = arguments(realm, ctx, plan)?;
@@ -129,6 +134,7 @@ fn call(
         ctx,
         function.call((variables.object.clone(), arguments))?,
     )?;
+    take_back(ctx, &realm.current, plan)?;
     variables.write_back(realm, ctx)?;
     Ok(value)
 }
@@ -136,6 +142,14 @@ fn call(
 /// Runs a script as a program of its own context, where every accessor is a global.
 fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<(Value, Kind)> {
     let globals = ctx.globals();
+    let scope = |has: fn(&dyn Scope) -> bool| realm.current.scope(ctx, |scope| has(scope));
+    if !scope(|scope| scope.takes_outcomes())? {
+        globals.remove("setOutcome")?;
+        globals.remove("setOutcomes")?;
+    }
+    if !scope(|scope| scope.shows_configuration())? {
+        globals.remove("getConfig")?;
+    }
     for suffix in realm
         .current
         .scope(ctx, |scope| accessor::suffixes(scope))?
@@ -163,6 +177,7 @@ fn call_private(realm: &Realm, ctx: &Ctx<'_>, plan: &Plan) -> Result<(Value, Kin
         function.call((variables.object.clone(), arguments))?
     };
     let value = finish(realm, ctx, value)?;
+    take_back(ctx, &realm.current, plan)?;
     variables.write_back(realm, ctx)?;
     Ok(value)
 }
@@ -174,20 +189,51 @@ fn finish<'js>(realm: &Realm, ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<(Va
         Some(promise) => settled(ctx, &promise)?,
         None => value,
     };
-    let is_date = is_date(ctx, &value)?;
-    let object = value.as_object();
-    let is_bytes = object.is_some_and(|object| object.as_typed_array::<u8>().is_some());
+    let given = kind_of(ctx, &value, &realm.current)?;
+    realm.current.met_function.set(false);
     let value = from_js(ctx, value, &realm.current)?;
     run_jobs(realm, ctx)?;
-    let kind = match &value {
-        Value::String(_) if is_date => Kind::DateTime,
-        Value::String(_) if is_bytes => Kind::Bytes,
-        Value::Number(_) => Kind::Double,
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            Kind::Plain
-        }
+    Ok(match (given, &value) {
+        (Kind::Function, _) => (Value::Null, Kind::Function),
+        _ if realm.current.met_function.get() => (Value::Null, Kind::Opaque),
+        (Kind::BigInteger, _) => (Value::String(text_of(&value)), Kind::BigInteger),
+        (Kind::DateTime | Kind::Bytes, Value::String(_)) => (value, given),
+        (Kind::Dictionary | Kind::Texts | Kind::Node, Value::Object(_)) => (value, given),
+        (_, Value::Number(_)) => (value, Kind::Double),
+        _ => (value, Kind::Plain),
+    })
+}
+
+fn text_of(number: &Value) -> String {
+    number
+        .as_str()
+        .map_or_else(|| number.to_string(), str::to_owned)
+}
+
+/// What a value is beyond its JSON.
+fn kind_of<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>, current: &Current) -> Result<Kind> {
+    if value.is_function() {
+        return Ok(Kind::Function);
+    }
+    if value.type_of() == Type::BigInt {
+        return Ok(Kind::BigInteger);
+    }
+    let Some(object) = value.as_object() else {
+        return Ok(Kind::Plain);
     };
-    Ok((value, kind))
+    if is_date(ctx, value)? {
+        return Ok(Kind::DateTime);
+    }
+    if object.as_typed_array::<u8>().is_some() || object.as_array_buffer().is_some() {
+        return Ok(Kind::Bytes);
+    }
+    let inherits = object.get_prototype();
+    for kind in [Kind::Dictionary, Kind::Texts, Kind::Node] {
+        if inherits.is_some() && current.prototype(ctx, kind)? == inherits {
+            return Ok(kind);
+        }
+    }
+    Ok(Kind::Plain)
 }
 
 fn is_date<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>) -> Result<bool> {
@@ -261,6 +307,7 @@ impl<'js> Variables<'js> {
                 }
             }
         }
+        realm.current.keep_variables(ctx, &object);
         Ok(Self {
             object,
             lists,
@@ -268,16 +315,19 @@ impl<'js> Variables<'js> {
         })
     }
 
-    /// Sets the variables whose entries changed. Inputs are left alone, and so is what a call has set.
+    /// Sets the variables whose entries changed. Inputs are left alone, and so is what a call has set. As in Elsa,
+    /// null sets nothing.
     fn write_back(self, realm: &Realm, ctx: &Ctx<'js>) -> Result<()> {
         for name in self.object.keys::<rquickjs::String>() {
             let name = name?.to_string()?;
-            if realm.current.was_assigned(&name)
-                || realm.current.scope(ctx, |scope| scope.is_input(&name))?
-            {
+            if realm.current.scope(ctx, |scope| scope.is_input(&name))? {
                 continue;
             }
             let entry: JsValue = self.object.get(name.as_str())?;
+            let is_given = realm.current.assigned(ctx, &name)?.as_ref() == Some(&entry);
+            if is_given || entry.is_null() || entry.is_undefined() {
+                continue;
+            }
             // Elsa hands out a copy of a list: what is done to it in place is lost.
             let is_same = self
                 .lists

@@ -1,14 +1,16 @@
 //! JavaScript to JSON: copies what leaves a script, within the limits of output and nesting.
 //!
 //! `undefined`, functions and symbols become null, as do NaN and the infinities, which JSON cannot say. Whole
-//! numbers become JSON integers, dates and .NET-like values what their `toJSON` says, byte arrays Base64 text
-//! (as .NET serialises them), big integers a number where it fits and text where it does not.
+//! numbers become JSON integers, dates and .NET-like values their text, byte arrays Base64 text (as .NET serialises
+//! them), promises what they were settled with, big integers a number where it fits and text where it does not. As in
+//! Elsa, a `toJSON` of the script's own is not asked.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rquickjs::Value as JsValue;
 use rquickjs::object::Filter;
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Result, Type, TypedArray};
 use rquickjs::{Atom, FromJs as _, function::This};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Type, Value as JsValue};
 use serde_json::{Map, Number, Value};
 
 use super::current::Current;
@@ -17,7 +19,7 @@ use crate::budget::Reached;
 /// The largest number of which every smaller whole number is exact in a double.
 const EXACT_INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Copies `value` out of the interpreter. Getters and `toJSON` of the script may run meanwhile.
+/// Copies `value` out of the interpreter. Getters of the script may run meanwhile.
 pub(super) fn from_js<'js>(
     ctx: &Ctx<'js>,
     value: JsValue<'js>,
@@ -35,27 +37,37 @@ fn copy<'js>(
     match value.type_of() {
         Type::Bool => emit(ctx, current, 5).map(|()| Value::from(value.as_bool())),
         Type::Int => emit(ctx, current, 4).map(|()| Value::from(value.as_int())),
-        Type::Float => emit(ctx, current, 8).map(|()| number(value.as_float().unwrap_or(f64::NAN))),
+        Type::Float => {
+            let double = value.as_float().unwrap_or(f64::NAN);
+            if !double.is_finite() {
+                current.met_unwritable.set(true);
+            }
+            emit(ctx, current, 8).map(|()| number(double))
+        }
         Type::String => copy_text(ctx, value, current).map(Value::String),
         Type::BigInt => copy_big_integer(ctx, value, current),
         Type::Array => copy_array(ctx, value, current, depth + 1),
         Type::Object | Type::Exception | Type::Promise | Type::Proxy => {
             copy_object(ctx, value, current, depth + 1)
         }
+        Type::Constructor | Type::Function => {
+            current.met_function.set(true);
+            current.met_unwritable.set(true);
+            emit(ctx, current, 4).map(|()| Value::Null)
+        }
         Type::Uninitialized
         | Type::Undefined
         | Type::Null
         | Type::Symbol
-        | Type::Constructor
-        | Type::Function
         | Type::Module
         | Type::Unknown => emit(ctx, current, 4).map(|()| Value::Null),
     }
 }
 
-/// A double as JSON: whole numbers are integers, and what is no number is null.
+/// A double as JSON: whole numbers are integers but for minus zero, and what is no number is null.
 pub(crate) fn number(double: f64) -> Value {
-    if double.fract() == 0.0 && double.abs() <= EXACT_INTEGER_MAX {
+    let is_negative_zero = double == 0.0 && double.is_sign_negative();
+    if double.fract() == 0.0 && double.abs() <= EXACT_INTEGER_MAX && !is_negative_zero {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "whole and within the exact range"
@@ -125,7 +137,7 @@ fn copy_object<'js>(
 ) -> Result<Value> {
     enter(ctx, current, depth)?;
     let object = Object::from_js(ctx, value.clone())?;
-    if let Some(bytes) = object.as_typed_array::<u8>() {
+    if let Some(bytes) = bytes_of(&object)? {
         return copy_bytes(ctx, bytes.as_object(), bytes.len(), current);
     }
     // What stands in for a type of .NET leaves as its text, whatever JSON.stringify shows of it.
@@ -140,15 +152,10 @@ fn copy_object<'js>(
         emit(ctx, current, date.len() + 2)?;
         return Ok(Value::String(date));
     }
-    let to_json: JsValue = object.get("toJSON")?;
-    if let Some(to_json) = to_json.as_function() {
-        let replaced: JsValue = to_json.call((This(value), ""))?;
-        return match replaced.as_object() {
-            // The replacement's own toJSON does not count; only its entries do.
-            Some(object) if !replaced.is_array() && !replaced.is_function() => {
-                copy_entries(ctx, object, current, depth)
-            }
-            _ => copy(ctx, replaced, current, depth),
+    if let Some(promise) = value.as_promise() {
+        return match promise.result::<JsValue>() {
+            Some(settled) => copy(ctx, settled?, current, depth),
+            None => Ok(Value::Object(Map::new())),
         };
     }
     copy_entries(ctx, &object, current, depth)
@@ -218,6 +225,35 @@ fn copy_entries<'js>(
         entries.insert(name, entry);
     }
     Ok(Value::Object(entries))
+}
+
+/// The bytes that a typed array or a buffer is.
+pub(super) fn bytes_of<'js>(object: &Object<'js>) -> Result<Option<TypedArray<'js, u8>>> {
+    if let Some(bytes) = object.as_typed_array::<u8>() {
+        return Ok(Some(bytes.clone()));
+    }
+    if object.as_array_buffer().is_none() {
+        return Ok(None);
+    }
+    match ArrayBuffer::from_object(object.clone()) {
+        Some(buffer) => TypedArray::from_arraybuffer(buffer).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Copies what `toJson` writes. A serialiser of .NET writes no number that is none, and no function.
+pub(super) fn serializable<'js>(
+    ctx: &Ctx<'js>,
+    value: JsValue<'js>,
+    current: &Current,
+) -> Result<Value> {
+    current.met_unwritable.set(false);
+    let copied = from_js(ctx, value, current)?;
+    if current.met_unwritable.get() {
+        let problem = "functions and numbers that are not finite cannot be written as JSON";
+        return Err(Exception::throw_type(ctx, problem));
+    }
+    Ok(copied)
 }
 
 fn copy_bytes<'js>(

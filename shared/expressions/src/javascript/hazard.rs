@@ -48,6 +48,30 @@ pub(super) fn may_leak(source: &str) -> bool {
     assigns || words.iter().any(|word| source.contains(word))
 }
 
+/// Whether a script of this text could change a member of an object it was given. Errs on the side of yes.
+pub(super) fn may_change_members(source: &str) -> bool {
+    let words = ["++", "--", "delete", "assign", "define", "Reflect", "\\"];
+    let at = |index: usize| source.as_bytes().get(index).copied().unwrap_or(b' ');
+    let assigns = source.match_indices('=').any(|(index, _)| {
+        let before = index.checked_sub(1).map_or(b' ', at);
+        let shifts = index > 1 && at(index - 2) == before;
+        let compares = matches!(before, b'=' | b'!') || matches!(before, b'<' | b'>') && !shifts;
+        if compares || matches!(at(index + 1), b'=' | b'>') {
+            return false;
+        }
+        // `const x = …` changes none; `x.y = …`, `x[y] = …` and `[x.y] = …` do.
+        let target = source.get(..index).unwrap_or_default();
+        let target =
+            target.trim_end_matches(|c: char| c.is_whitespace() || "+-*/%&|^?<>".contains(c));
+        let name = target.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+        let declares = ["const", "let", "var", ";", "{", "("];
+        let before = name.trim_end();
+        target.len() == name.len()
+            || !(before.is_empty() || declares.iter().any(|word| before.ends_with(word)))
+    });
+    assigns || words.iter().any(|word| source.contains(word))
+}
+
 /// Whether the token is a property (`.name`), not a name of its own.
 pub(super) fn is_member(tokens: &[Token<'_>], index: usize) -> bool {
     let before = |distance| index.checked_sub(distance).and_then(|at| tokens.get(at));
@@ -131,6 +155,29 @@ mod tests {
         for text in shared {
             assert!(!is_private(&scan(text).unwrap(), &Builtins), "{text}");
         }
+    }
+
+    #[test]
+    fn every_way_to_change_a_member_is_seen() {
+        let changing = [
+            "a.b = 1",
+            "a['b'] += 1",
+            "[a.b] = c",
+            "a.b++",
+            "delete a.b",
+            "a.b ||= 1",
+            "a.b\n= 1",
+        ];
+        assert!(changing.iter().all(|source| may_change_members(source)));
+        let not = [
+            "a.b",
+            "const a = b.c",
+            "let a = 1; a = b.c",
+            "a.b == 1",
+            "a => a.b",
+            "a.b >= 1",
+        ];
+        assert!(!not.iter().any(|source| may_change_members(source)));
     }
 
     #[test]

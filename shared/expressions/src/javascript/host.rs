@@ -6,10 +6,11 @@ use rquickjs::function::{IntoJsFunc, Opt};
 use rquickjs::{Coerced, Ctx, Exception, Function, IntoJs as _, Object, Result, Value as JsValue};
 use serde_json::Value;
 
-use super::accessor;
+use super::accessor::{self, Found};
 use super::current::Current;
-use super::from_js::from_js;
-use super::into_js::{into_js, into_js_kind};
+use super::from_js::{from_js, serializable};
+use super::into_js::{define, into_js, into_js_kind};
+use super::lent::lend;
 use super::plan::Accessor;
 use crate::dotnet::json_text;
 use crate::{Identity, Kind, Scope};
@@ -94,19 +95,24 @@ impl<'js> Functions<'js> {
     }
 
     fn add_reading(&self) -> Result<()> {
-        self.add_reader("getVariable", |scope, name| {
-            Some((scope.variable(name)?, scope.variable_kind(name)))
-        })?;
+        self.add_reader("getVariable", |scope, name| Found::of_variable(scope, name))?;
         self.add_reader("getInput", |scope, name| {
-            Some((scope.input(name)?, scope.input_kind(name)))
+            Some(Found::new(scope.input(name)?, scope.input_kind(name)))
         })?;
-        self.add_reader("getConfig", |scope, path| {
-            Some((scope.configuration(path)?, Kind::Plain))
+        let current = Rc::clone(&self.current);
+        self.add("getConfig", move |ctx: Ctx<'js>, path: Coerced<String>| {
+            if !current.scope(&ctx, |scope| scope.shows_configuration())? {
+                return Err(undefined(&ctx, "getConfig"));
+            }
+            read(&ctx, &current, &format!("getConfig {}", path.0), |scope| {
+                Some(Found::new(scope.configuration(&path.0)?, Kind::Plain))
+            })
+            .map(or_null(&ctx))
         })?;
         let current = Rc::clone(&self.current);
         self.add("getLastResult", move |ctx: Ctx<'js>| {
             read(&ctx, &current, "getLastResult", |scope| {
-                Some((scope.last_result()?, Kind::Plain))
+                Some(Found::new(scope.last_result()?, Kind::Plain))
             })
             .map(or_null(&ctx))
         })?;
@@ -114,10 +120,14 @@ impl<'js> Functions<'js> {
         let output_from =
             move |ctx: Ctx<'js>, activity: Coerced<String>, output: Opt<Option<String>>| {
                 let output = output.0.flatten();
+                if !current.scope(&ctx, |scope| scope.has_activity(&activity.0))? {
+                    let problem = format!("there is no activity '{}'", activity.0);
+                    return Err(Exception::throw_message(&ctx, &problem));
+                }
                 let key = format!("getOutputFrom {} {:?}", activity.0, output);
                 let value = read(&ctx, &current, &key, |scope| {
                     let value = scope.output_from(&activity.0, output.as_deref())?;
-                    Some((value, Kind::Plain))
+                    Some(Found::new(value, Kind::Plain))
                 });
                 value.map(or_null(&ctx))
             };
@@ -157,7 +167,7 @@ impl<'js> Functions<'js> {
     fn add_reader(
         &self,
         name: &'static str,
-        find: fn(&dyn Scope, &str) -> Option<(Value, Kind)>,
+        find: fn(&dyn Scope, &str) -> Option<Found>,
     ) -> Result<()> {
         let current = Rc::clone(&self.current);
         self.add(name, move |ctx: Ctx<'js>, argument: Coerced<String>| {
@@ -170,7 +180,7 @@ impl<'js> Functions<'js> {
         let current = Rc::clone(&self.current);
         self.add("toJson", move |ctx: Ctx<'js>, value: Opt<JsValue<'js>>| {
             let value = match value.0 {
-                Some(value) => from_js(&ctx, value, &current)?,
+                Some(value) => serializable(&ctx, value, &current)?,
                 None => Value::Null,
             };
             let text = json_text(&value, false);
@@ -197,6 +207,9 @@ impl<'js> Functions<'js> {
                     .emit(outcomes.iter().map(|name| name.len() + 8).sum())
                 {
                     return Err(current.stop(&ctx));
+                }
+                if !current.scope(&ctx, |scope| scope.takes_outcomes())? {
+                    return Err(undefined(&ctx, "setOutcome"));
                 }
                 current.scope(&ctx, |scope| scope.set_outcomes(outcomes))
             },
@@ -281,16 +294,19 @@ fn read<'js>(
     ctx: &Ctx<'js>,
     current: &Current,
     key: &str,
-    find: impl FnOnce(&dyn Scope) -> Option<(Value, Kind)>,
+    find: impl FnOnce(&dyn Scope) -> Option<Found>,
 ) -> Result<Option<JsValue<'js>>> {
     if let Some(known) = current.recall(ctx, key)? {
         return Ok(Some(known));
     }
-    let Some((found, kind)) = current.scope(ctx, |scope| find(scope))? else {
+    let Some(found) = current.scope(ctx, |scope| find(scope))? else {
         return Ok(None);
     };
-    let value = into_js_kind(ctx, &found, kind, current)?;
+    let value = into_js_kind(ctx, &found.value, found.kind, current)?;
     current.remember(ctx, key, &value);
+    if let Some(variable) = &found.variable {
+        lend(ctx, current, variable, &found.value, &value)?;
+    }
     Ok(Some(value))
 }
 
@@ -310,7 +326,10 @@ fn write<'js>(
     if !current.budget.emit(variable.len()) {
         return Err(current.stop(ctx));
     }
-    current.assign(variable);
+    current.assign(ctx, variable, &given);
+    if let Some(variables) = current.variables(ctx)? {
+        define(&variables, variable, given.clone())?;
+    }
     // For the rest of the script it is what was given; the variable has it as its type.
     let names = [variable.to_owned(), accessor::pascal_case(variable)];
     let getters = names.iter().map(|name| format!("get{name}"));

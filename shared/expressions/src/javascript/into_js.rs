@@ -1,9 +1,12 @@
 //! JSON to JavaScript: copies a value of the workflow into the interpreter.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rquickjs::function::This;
 use rquickjs::object::Property;
 use rquickjs::{
-    Array, Constructor, Ctx, Function, Object, Result, String as JsString, Value as JsValue,
+    Array, ArrayBuffer, Constructor, Ctx, Function, Object, Result, String as JsString,
+    Value as JsValue,
 };
 use serde_json::{Map, Number, Value};
 
@@ -28,8 +31,31 @@ pub(super) fn into_js_kind<'js>(
     current: &Current,
 ) -> Result<JsValue<'js>> {
     let copied = into_js(ctx, value, current)?;
+    if let Some(items) = copied.as_array() {
+        return typed_items(ctx, value, kind, current, items);
+    }
+    if let Some(object) = copied.as_object() {
+        if kind == Kind::Node {
+            as_nodes(ctx, &copied, current)?;
+        } else if matches!(kind, Kind::Json | Kind::Dictionary) {
+            for member in object.values::<JsValue>() {
+                as_nodes(ctx, &member?, current)?;
+            }
+        }
+        if let Some(prototype) = current.prototype(ctx, kind)? {
+            object.set_prototype(Some(&prototype))?;
+        }
+        return Ok(copied);
+    }
     if !value.is_string() {
         return Ok(copied);
+    }
+    if kind == Kind::Bytes {
+        // .NET's bytes are a buffer to scripts; text that is none stays text.
+        return match STANDARD.decode(value.as_str().unwrap_or_default()) {
+            Ok(bytes) => ArrayBuffer::new_copy(ctx.clone(), bytes).map(ArrayBuffer::into_value),
+            Err(_) => Ok(copied),
+        };
     }
     let globals = ctx.globals();
     match kind {
@@ -47,8 +73,52 @@ pub(super) fn into_js_kind<'js>(
             let parse: Function = class.get("Parse")?;
             parse.call((This(class), copied))
         }
-        Kind::Plain | Kind::Double | Kind::Bytes => Ok(copied),
+        Kind::Plain
+        | Kind::Double
+        | Kind::Bytes
+        | Kind::Json
+        | Kind::Dictionary
+        | Kind::Node
+        | Kind::ListOfJson
+        | Kind::Texts
+        | Kind::BigInteger
+        | Kind::Function
+        | Kind::Opaque => Ok(copied),
     }
+}
+
+/// A list with its items as values of its kind.
+fn typed_items<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value,
+    kind: Kind,
+    current: &Current,
+    items: &Array<'js>,
+) -> Result<JsValue<'js>> {
+    if kind == Kind::ListOfJson {
+        for item in items.iter::<JsValue>() {
+            as_nodes(ctx, &item?, current)?;
+        }
+    } else if matches!(kind, Kind::DateTime | Kind::TimeSpan | Kind::Guid) {
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            items.set(index, into_js_kind(ctx, item, kind, current)?)?;
+        }
+    }
+    Ok(items.clone().into_value())
+}
+
+/// Makes objects of JSON of all objects in a value.
+fn as_nodes<'js>(ctx: &Ctx<'js>, value: &JsValue<'js>, current: &Current) -> Result<()> {
+    let Some(object) = value.as_object() else {
+        return Ok(());
+    };
+    if let (false, Some(prototype)) = (value.is_array(), current.prototype(ctx, Kind::Node)?) {
+        object.set_prototype(Some(&prototype))?;
+    }
+    for member in object.values::<JsValue>() {
+        as_nodes(ctx, &member?, current)?;
+    }
+    Ok(())
 }
 
 fn copy<'js>(
@@ -104,6 +174,9 @@ fn copy_object<'js>(
 ) -> Result<JsValue<'js>> {
     enter(ctx, entries.len(), current, depth)?;
     let object = Object::new(ctx.clone())?;
+    if let Some(prototype) = current.prototype(ctx, Kind::Plain)? {
+        object.set_prototype(Some(&prototype))?;
+    }
     // What a child gave is there in both casings, as members of .NET are, and is told of in one.
     let is_twofold = entries.contains_key("WorkflowDefinitionVersionId")
         && entries.contains_key("workflowInstanceId");

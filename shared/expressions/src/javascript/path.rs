@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::accessor;
+use super::accessor::{self, Found};
 use super::from_js;
 use super::plan::Judge;
 use super::scanner::{Kind, Token};
@@ -51,12 +51,14 @@ impl Path {
 
     /// The value at the end of the path; `None`: only the interpreter knows (a missing key may be inherited,
     /// a missing accessor is an error with a text, a limit may be reached).
-    pub(super) fn read(&self, scope: &dyn Scope, limits: &Limits) -> Option<Value> {
-        let mut value = match &self.root {
-            Root::Accessor(suffix) => plain(accessor::read(scope, suffix)?)?,
-            Root::Variable(name) => plain((scope.variable(name)?, scope.variable_kind(name)))?,
-            Root::Input(name) => plain((scope.input(name)?, scope.input_kind(name)))?,
+    pub(super) fn read(&self, scope: &dyn Scope, limits: &Limits) -> Option<(Value, Looks)> {
+        let found = match &self.root {
+            Root::Accessor(suffix) => accessor::read(scope, suffix)?,
+            Root::Variable(name) => Found::of_variable(scope, name)?,
+            Root::Input(name) => Found::new(scope.input(name)?, scope.input_kind(name)),
         };
+        let kind = kind(found.kind, &self.keys)?;
+        let mut value = found.value;
         for key in &self.keys {
             let Value::Object(mut entries) = value else {
                 return None;
@@ -65,13 +67,33 @@ impl Path {
         }
         let mut bytes_left = limits.output_bytes_max;
         as_javascript(&mut value, limits.depth_max, &mut bytes_left)?;
-        Some(value)
+        let kind = match (kind, &value) {
+            (_, Value::Number(_)) => Looks::Double,
+            (Looks::Plain, _) | (_, Value::Object(_)) => kind,
+            _ => Looks::Plain,
+        };
+        Some((value, kind))
     }
 }
 
-/// A value that is nothing but its JSON.
-fn plain((value, kind): (Value, Looks)) -> Option<Value> {
-    (kind == Looks::Plain).then_some(value)
+/// What the end of a path is; `None`: only the interpreter knows.
+fn kind(of_root: Looks, keys: &[String]) -> Option<Looks> {
+    match of_root {
+        Looks::Plain => Some(Looks::Plain),
+        // Its members are nothing but their JSON.
+        Looks::Json | Looks::Dictionary | Looks::Node if !keys.is_empty() => Some(Looks::Node),
+        Looks::Texts if !keys.is_empty() => Some(Looks::Plain),
+        Looks::Json | Looks::Dictionary | Looks::Node | Looks::Texts => Some(of_root),
+        Looks::Double
+        | Looks::DateTime
+        | Looks::TimeSpan
+        | Looks::Guid
+        | Looks::Bytes
+        | Looks::ListOfJson
+        | Looks::BigInteger
+        | Looks::Function
+        | Looks::Opaque => None,
+    }
 }
 
 fn root<'a, 'b>(tokens: &'a [Token<'b>], judge: &dyn Judge) -> Option<(Root, &'a [Token<'b>])> {

@@ -22,10 +22,10 @@ pub(crate) struct Plan {
     pub(super) is_program: bool,
     /// Suffix and direction of the generated accessors it names.
     pub(super) accessors: Vec<Accessor>,
-    /// Every name and text in it: only variables of these names are copied into `variables`.
-    words: BTreeSet<String>,
-    /// Its text could not be read, so it may name anything.
-    is_unscanned: bool,
+    /// The names that follow `variables.` in its text: as in Elsa, `variables` has no others.
+    variables: BTreeSet<String>,
+    /// It may change members of objects, those of variables among them.
+    pub(super) may_change_members: bool,
     pub(super) uses_variables: bool,
     pub(super) uses_arguments: bool,
     /// It may redefine or reach what all scripts share, so it gets an interpreter of its own.
@@ -78,15 +78,15 @@ impl Plan {
         let is_async = matches!(form, Form::Body { is_async: true, .. });
         Ok(Self {
             is_program: !is_async && !tail::returns(&tokens),
-            is_unscanned: false,
             source: source.into(),
             accessors: accessors(&tokens, judge),
+            variables: variables(source),
+            may_change_members: hazard::may_change_members(source),
             uses_variables: words.contains("variables"),
             uses_arguments: words.contains("args"),
-            is_private: hazard::is_private(&tokens, judge),
+            is_private: hazard::is_private(&tokens, judge) || asks_for_type(&tokens, judge),
             may_leak: hazard::may_leak(source),
             path: Path::new(&tokens, judge),
-            words,
             form,
         })
     }
@@ -104,8 +104,8 @@ impl Plan {
                 is_async: false,
             },
             accessors: Vec::new(),
-            words: BTreeSet::new(),
-            is_unscanned: true,
+            variables: variables(source),
+            may_change_members: true,
             uses_variables: true,
             uses_arguments: true,
             is_private: true,
@@ -114,9 +114,9 @@ impl Plan {
         })
     }
 
-    /// Whether the script's text has this name, as a word or as a text.
+    /// Whether `variables` has the variable of that name.
     pub(super) fn names(&self, name: &str) -> bool {
-        self.is_unscanned || self.words.contains(name)
+        self.variables.contains(name)
     }
 
     /// The function a script becomes. It takes the accessors once, by name, and then `variables` and `args`
@@ -179,6 +179,32 @@ fn form(source: &str, tokens: &[Token<'_>], judge: &dyn Judge) -> Result<Form, E
         }),
         Err(error) => Err(error),
     }
+}
+
+/// The words that follow `variables.` in a text, as Elsa looks for them: wherever they stand, and without a blank
+/// between.
+fn variables(source: &str) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let after = source.split("variables.").skip(1);
+    after
+        .map(|rest| rest.chars().take_while(|c| is_word(*c)).collect())
+        .filter(|name: &String| !name.is_empty())
+        .collect()
+}
+
+/// Whether the script asks for the type of a name that need not exist (`typeof getOrder`). What all scripts of a
+/// thread share cannot tell.
+fn asks_for_type(tokens: &[Token<'_>], judge: &dyn Judge) -> bool {
+    let names = |word: &Token<'_>| {
+        let is_accessor = word.text.starts_with("get") || word.text.starts_with("set");
+        let may_miss = matches!(word.text, "getConfig" | "setOutcome" | "setOutcomes");
+        is_accessor && (may_miss || !judge.is_global(word.text))
+    };
+    let asked = tokens.windows(2).any(|pair| match pair {
+        [first, word] => first.is("typeof") && names(word),
+        _ => false,
+    });
+    asked && tokens.iter().all(|token| !token.is("return"))
 }
 
 fn words(tokens: &[Token<'_>]) -> BTreeSet<String> {

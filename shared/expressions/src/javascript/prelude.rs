@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use rquickjs::Value as JsValue;
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::object::Filter;
-use rquickjs::{Atom, Constructor, Ctx, Function, Persistent, Result, Value as JsValue};
+use rquickjs::{Atom, Constructor, Ctx, Function, Object, Persistent, Result};
 
 use super::current::Current;
 use super::host::Functions;
-use crate::Library;
+use crate::{Kind, Library};
 
 /// All of the language but what looks at the machine: no weak references, no performance clock.
 pub(super) type Intrinsics = (
@@ -26,9 +27,10 @@ pub(super) type Intrinsics = (
 
 type File = (&'static str, &'static str);
 
-const FIRST: [File; 4] = [
+const FIRST: [File; 5] = [
     ("date.js", include_str!("prelude/date.js")),
     ("locale.js", include_str!("prelude/locale.js")),
+    ("calendar.js", include_str!("prelude/calendar.js")),
     ("guards.js", include_str!("prelude/guards.js")),
     ("functions.js", include_str!("prelude/functions.js")),
 ];
@@ -73,7 +75,6 @@ pub(super) fn prepare<'js>(
 ) -> Result<Prepared> {
     let globals = ctx.globals();
     for name in [
-        "Atomics",
         "SharedArrayBuffer",
         "performance",
         "queueMicrotask",
@@ -103,9 +104,21 @@ pub(super) fn prepare<'js>(
         reserve(&ctx, compiling_bytes(length))
     })?;
     functions.add("freeze", |value: JsValue<'js>| value)?;
+    let atomics: Object = globals.get("Atomics")?;
+    for name in ["wait", "waitAsync", "notify", "pause"] {
+        atomics.remove(name)?;
+    }
     let host = functions.object;
     for file in FIRST {
         function(ctx, file)?.call::<_, ()>((host.clone(),))?;
+    }
+    for (name, kind) in [
+        ("expando", Kind::Plain),
+        ("dictionary", Kind::Dictionary),
+        ("texts", Kind::Texts),
+        ("node", Kind::Node),
+    ] {
+        current.keep_prototype(ctx, kind, host.get(name)?);
     }
     for library in libraries {
         let mut options = options();

@@ -151,8 +151,11 @@ impl Realm {
         self.runtime.set_memory_limit(limit + room);
         let context = Context::custom::<Intrinsics>(&self.runtime)?;
         context.with(|ctx| {
-            prepare(&ctx, &self.current, &self.libraries, false)?;
-            use_it(&ctx)
+            let prepared = prepare(&ctx, &self.current, &self.libraries, false);
+            let result = prepared.and_then(|_| use_it(&ctx));
+            self.current.end();
+            self.current.drop_prototypes(Some(&ctx));
+            result
         })
     }
 
@@ -215,6 +218,7 @@ impl Drop for Realm {
         // The runtime must be the last of all that is made in it.
         self.current.end();
         self.current.keep_endless(None);
+        self.current.drop_prototypes(None);
     }
 }
 

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::element::element;
 use super::value::{Amount, to_text};
 use super::work::Work;
 use crate::EvaluationError;
@@ -46,9 +47,12 @@ impl<'a> Input<'a> {
         to_text(self.value)
     }
 
-    /// The value as a number, or zero.
-    fn amount(&self) -> Amount {
-        Amount::or_zero(self.value)
+    /// The value as a number, or zero. An element of JSON cannot be read as one.
+    fn counted(&self) -> Result<Amount, EvaluationError> {
+        match element(self.value) {
+            Some(_) => Err(failure("an element of JSON is no number")),
+            None => Ok(Amount::or_zero(self.value)),
+        }
     }
 
     /// The argument at `index`, or nil.
@@ -88,7 +92,7 @@ impl<'a> Input<'a> {
 }
 
 /// An error that the template made itself.
-fn failure(message: impl Into<String>) -> EvaluationError {
+pub(super) fn failure(message: impl Into<String>) -> EvaluationError {
     EvaluationError::Thrown {
         message: message.into(),
         stack: None,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::element::with_elements;
 use super::value::{date, to_text};
 use crate::dotnet::Span;
 use crate::moment::Moment;
@@ -28,6 +29,9 @@ pub(super) fn key<'m, 'v>(
 
 /// A value as Fluid has it: dates and lengths of time are dates, which print as such, and bytes are numbers.
 fn seen(value: Value, kind: Kind) -> Value {
+    if matches!(kind, Kind::Json | Kind::Dictionary | Kind::ListOfJson) {
+        return with_elements(value);
+    }
     let Value::String(text) = &value else {
         return value;
     };
@@ -42,7 +46,17 @@ fn seen(value: Value, kind: Kind) -> Value {
             let bytes = base64::engine::general_purpose::STANDARD.decode(text);
             return bytes.map_or(value, |bytes| bytes.into_iter().map(Value::from).collect());
         }
-        Kind::Plain | Kind::Double | Kind::Guid => None,
+        Kind::Plain
+        | Kind::Double
+        | Kind::Guid
+        | Kind::Json
+        | Kind::Dictionary
+        | Kind::Node
+        | Kind::ListOfJson
+        | Kind::Texts
+        | Kind::BigInteger
+        | Kind::Function
+        | Kind::Opaque => None,
     };
     match moment {
         Some(moment) => date(&moment),
@@ -55,6 +69,13 @@ pub(super) fn find(scope: &dyn Scope, root: &str, key: &str) -> Option<Value> {
     let name = key.strip_prefix(root)?.strip_prefix('.')?;
     let identity = || scope.identity();
     match root {
+        // What they are themselves is a type of Elsa.
+        "Variables" | "Input" if name.is_empty() => {
+            Some("Elsa.Expressions.Liquid.Helpers.LiquidPropertyAccessor".into())
+        }
+        "ExpressionExecutionContext" => {
+            Some("Elsa.Expressions.Models.ExpressionExecutionContext".into())
+        }
         "Variables" => Some(seen(scope.variable(name)?, scope.variable_kind(name))),
         "Input" => Some(seen(scope.input(name)?, scope.input_kind(name))),
         "Configuration" => scope.configuration(name),

@@ -26,6 +26,10 @@ pub(super) enum Node {
         otherwise: Vec<Node>,
     },
     For(Box<For>),
+    /// Another template, which is missed when it is to be rendered.
+    Missing {
+        tag: String,
+    },
     Break,
     Continue,
     Cycle {

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::element::element;
 use super::expression::{Call, Expression, Path, Pipeline};
-use super::filter::Input;
+use super::filter::{Input, failure};
 use super::items::{Items, progress};
 use super::node::{For, Node, Offset};
 use super::template::Template;
@@ -87,7 +88,13 @@ impl Renderer<'_> {
         match node {
             Node::Text(text) => self.write(text)?,
             Node::Output(pipeline) => {
-                let text = to_text(&*self.pipeline(pipeline)?).into_owned();
+                let text = match (&pipeline.base, pipeline.filters.as_slice()) {
+                    // Fluid prints what stands on the left of a comparison.
+                    (Expression::Compare(_, left, _), []) => {
+                        to_text(&*self.expression(left)?).into_owned()
+                    }
+                    _ => to_text(&*self.pipeline(pipeline)?).into_owned(),
+                };
                 self.write(&text)?;
             }
             Node::Assign { name, value } => {
@@ -115,6 +122,9 @@ impl Renderer<'_> {
                 return self.case(subject, whens, otherwise);
             }
             Node::For(repeat) => return self.repeat(repeat),
+            Node::Missing { tag } => {
+                return Err(failure(format!("'{tag}': there are no other templates")));
+            }
             Node::Break => return Ok(Flow::Break),
             Node::Continue => return Ok(Flow::Continue),
             Node::Cycle { group, values, key } => self.cycle(group.as_ref(), values, key)?,
@@ -220,15 +230,18 @@ impl Renderer<'_> {
         } else {
             0
         })?;
+        let is_element = element(&value).is_some();
         Ok(Items::List(match value.into_owned() {
             Value::Array(items) => items,
-            Value::Object(entries) => {
+            Value::Object(entries) if !is_element => {
                 let pair = |(key, entry)| Value::Array(vec![Value::String(key), entry]);
                 entries.into_iter().map(pair).collect()
             }
             Value::Null => Vec::new(),
             Value::String(text) if text.is_empty() => Vec::new(),
-            single @ (Value::Bool(_) | Value::Number(_) | Value::String(_)) => vec![single],
+            single @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+                vec![single]
+            }
         }))
     }
 

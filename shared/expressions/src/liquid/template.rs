@@ -176,12 +176,9 @@ impl<'a> Parser<'a> {
             },
             // A `{% liquid %}` tag without lines.
             "liquid" => return Ok(None),
-            "include" | "render" | "layout" => {
-                return Err(syntax(
-                    tag.line,
-                    format!("'{}': there are no other templates", tag.name),
-                ));
-            }
+            "include" | "render" => Node::Missing {
+                tag: tag.name.to_owned(),
+            },
             name => return Err(syntax(tag.line, format!("there is no tag '{name}' here"))),
         };
         Ok(Some(node))
@@ -337,11 +334,6 @@ mod tests {
             ("{{ a b }}", 1, "unexpected 'b'"),
             ("{{ }}", 1, "a value expected"),
             ("{% for a of b %}{% endfor %}", 1, "'in' expected"),
-            (
-                "{% include 'a' %}",
-                1,
-                "'include': there are no other templates",
-            ),
             (
                 "{% liquid\n assign a = 1\n nosuch\n%}",
                 3,

@@ -92,11 +92,23 @@ fn number(rest: &str) -> Option<(Token<'_>, usize)> {
     } else {
         whole
     };
-    let end = exponent(rest, end, &digits).unwrap_or(end);
+    let scaled = exponent(rest, end, &digits);
+    let end = scaled.unwrap_or(end);
     let text = rest.get(..end)?;
-    let value = match text.parse::<i64>() {
-        Ok(integer) => Value::from(integer),
-        Err(_) => Value::Number(Number::from_f64(text.parse().ok()?)?),
+    let value = match (text.parse::<i64>(), text.parse::<u64>()) {
+        (Ok(integer), _) => Value::from(integer),
+        (_, Ok(large)) => Value::from(large),
+        _ => {
+            let double: f64 = text.parse().ok()?;
+            match scaled {
+                // A decimal with an exponent has no zeros behind its point.
+                #[allow(clippy::cast_possible_truncation, reason = "whole and in range")]
+                Some(_) if double.fract() == 0.0 && double.abs() < 9e15 => {
+                    Value::from(double as i64)
+                }
+                _ => Value::Number(Number::from_f64(double)?),
+            }
+        }
     };
     Some((Token::Number(value), end))
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
+use super::element::{self, element};
 use crate::moment::Moment;
 
 /// A number; whole numbers stay whole as long as they can.
@@ -110,7 +111,7 @@ pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
         // Fluid prints nothing of a dictionary.
         Value::Object(_) => match date_of(value).and_then(|iso| iso.get(..19)) {
             Some(seconds) => Cow::Owned(format!("{}Z", seconds.replace('T', " "))),
-            None => Cow::Borrowed(""),
+            None => element(value).map_or(Cow::Borrowed(""), element::text),
         },
     }
 }
@@ -134,7 +135,7 @@ pub(super) fn date_of(value: &Value) -> Option<&str> {
 }
 
 /// A number as people write it, never with an exponent.
-fn number_text(number: &Number) -> String {
+pub(super) fn number_text(number: &Number) -> String {
     let fraction = number.as_f64().filter(|_| number.is_f64());
     match fraction {
         Some(fraction) if fraction.fract() == 0.0 => format!("{fraction:.1}"),
@@ -197,6 +198,9 @@ pub(super) fn contains(whole: &Value, part: &Value) -> bool {
 
 /// A member of a value: an entry, an item, or `size`, `first` and `last`. What is missing is nil.
 pub(super) fn member<'a>(value: &'a Value, key: &Value) -> Cow<'a, Value> {
+    if element(value).is_some() {
+        return Cow::Owned(Value::Null);
+    }
     let found = match (value, key) {
         (Value::Object(entries), _) => entries.get(&*to_text(key)),
         (Value::Array(items), Value::Number(_)) => item(items, key),
@@ -216,6 +220,7 @@ pub(super) fn size(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(text.chars().count()),
         Value::Array(items) => Value::from(items.len()),
+        Value::Object(_) if element(value).is_some() => Value::Null,
         Value::Object(entries) => Value::from(entries.len()),
         Value::Null | Value::Bool(_) | Value::Number(_) => Value::Null,
     }

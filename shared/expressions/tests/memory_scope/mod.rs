@@ -134,6 +134,10 @@ impl Scope for MemoryScope {
         found.map(|(_, _, value)| value.clone())
     }
 
+    fn has_activity(&self, activity: &str) -> bool {
+        activity != "nothing"
+    }
+
     fn last_result(&self) -> Option<Value> {
         self.last_result.clone()
     }
@@ -168,6 +172,10 @@ impl Scope for MemoryScope {
 
     fn secret(&self, name: &str) -> Option<Value> {
         self.secrets.get(name).cloned()
+    }
+
+    fn shows_configuration(&self) -> bool {
+        !self.configuration.is_empty()
     }
 
     fn configuration(&self, path: &str) -> Option<Value> {

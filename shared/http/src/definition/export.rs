@@ -73,8 +73,13 @@ fn attachment(kind: &'static str, file: &str, bytes: Vec<u8>) -> Response {
 
 /// A version as a file: its name and its text.
 fn file_of(view: &DefinitionView) -> (String, String) {
-    let name = view.definition.name.as_deref();
-    let name = file_name(name.unwrap_or(&view.definition_id));
+    let name = view.definition.name.as_deref().map(str::trim);
+    let name = name.filter(|name| !name.is_empty());
+    let name = file_name(
+        name.unwrap_or(&view.definition_id),
+        &view.definition_id,
+        &view.version_id,
+    );
     (name, to_text(&model::file(view)))
 }
 
@@ -83,14 +88,38 @@ fn to_text(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// `workflow-definition-hello-world.json`, from letters and digits only.
-fn file_name(name: &str) -> String {
-    let words: Vec<String> = name
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+/// `workflow-definition-hello-world-{definition}-{version}.json`, as Elsa names it. What a folder could take badly is a
+/// dash.
+fn file_name(name: &str, definition_id: &str, version_id: &str) -> String {
+    let whole = format!("{}-{definition_id}-{version_id}", dashed(name));
+    let is_bad = |c: char| c.is_control() || matches!(c, '/' | '\\');
+    let safe: String = whole
+        .chars()
+        .map(|c| if is_bad(c) { '-' } else { c })
         .collect();
-    format!("workflow-definition-{}.json", words.join("-"))
+    format!("workflow-definition-{safe}.json")
+}
+
+/// `HelloWorld` and `Hello World` as `hello-world`.
+fn dashed(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let mut out = String::with_capacity(name.len());
+    for (place, c) in chars.iter().copied().enumerate() {
+        let before = place.checked_sub(1).and_then(|place| chars.get(place));
+        let after = chars.get(place + 1);
+        let follows_small = before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit());
+        let ends_capitals =
+            before.is_some_and(|b| b.is_uppercase()) && after.is_some_and(|a| a.is_lowercase());
+        if c.is_uppercase() && (follows_small || ends_capitals) {
+            out.push('-');
+        }
+        match c {
+            '_' => out.push('-'),
+            c if c.is_whitespace() => out.push('-'),
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+    out
 }
 
 fn disposition(file: &str) -> HeaderValue {
@@ -105,8 +134,8 @@ mod tests {
     #[test]
     fn a_file_name_has_nothing_that_a_header_or_a_folder_could_take_badly() {
         assert_eq!(
-            file_name("Hello \"World\"/../x\r\n"),
-            "workflow-definition-hello-world-x.json"
+            file_name("HelloWorld \"A\"/../x\r\n", "d\\1", "v"),
+            "workflow-definition-hello-world-\"a\"-..-x---d-1-v.json"
         );
     }
 }

@@ -44,6 +44,12 @@ pub(super) async fn save(
         .definitions()
         .validate(app.tenant(), &definition)
         .await?;
+    // As in Elsa, what is to be published and cannot be is not saved either.
+    let is_refused = problems.iter().any(|problem| problem.is_error)
+        && app.runtime().config().fail_on_validation_errors;
+    if request.publish == Some(true) && is_refused {
+        return Err(Refusal::InvalidDefinition(problems));
+    }
     let id = definition.definition_id.clone().unwrap_or_default();
     let saved = app
         .runtime()

@@ -156,7 +156,7 @@ async fn subgraph(
 }
 
 /// `GET /workflow-definitions/subgraph/segments/{id}`: the way from the root to the activity that `childNodeId` names,
-/// by the activities that have the canvases on the way.
+/// by the activities on it that are no canvases. The last of them is the container.
 async fn segments(
     Scoped(app): Scoped,
     Path(id): Path<String>,
@@ -165,16 +165,16 @@ async fn segments(
     let layout = Layout::find(&app, id).await?;
     let child = layout.place(query.text("childnodeid").unwrap_or_default())?;
     let mut segments = Vec::new();
-    let container = layout.parent(child).unwrap_or(child);
-    let mut at = container;
+    let (mut container, mut at) = (None, child);
     while let Some(parent) = layout.parent(at) {
-        // A canvas is opened through a port of the activity that has it.
-        if port(at) != "Activities" {
+        if parent.type_name != "Elsa.Flowchart" {
+            container = container.or(Some(parent));
             segments.push(segment(&layout, parent, at)?);
         }
         at = parent;
     }
     segments.reverse();
+    let container = container.unwrap_or(at);
     Ok(Json(json!({
         "childNode": layout.node(&app, child).await?,
         "container": layout.node(&app, container).await?,
@@ -188,6 +188,9 @@ fn segment(layout: &Layout, owner: &Place, inner: &Place) -> Result<Value, Refus
         Some((host, _)) => layout.place(host)?.workflow.clone().unwrap_or_default(),
     };
     let name = canvas::at(&mut root, &owner.path).and_then(|json| json.get("name").cloned());
+    let name = name
+        .filter(|name| !name.is_null())
+        .unwrap_or_else(|| json!(owner.type_name));
     Ok(json!({
         "activityNodeId": owner.node_id,
         "activityId": owner.id,

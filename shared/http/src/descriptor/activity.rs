@@ -151,7 +151,11 @@ fn ports(descriptor: &Descriptor) -> Vec<Value> {
 fn input(input: &InputDescriptor, order: usize) -> Value {
     let is_structured = matches!(
         input.data_type,
-        DataType::List(_) | DataType::Map | DataType::StringMap | DataType::Json
+        DataType::List(_)
+            | DataType::Map
+            | DataType::StringMap
+            | DataType::Json
+            | DataType::JsonObject
     );
     let specifications = specifications(input);
     json!({

@@ -36,12 +36,12 @@ pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> 
 pub(super) async fn create(
     Scoped(app): Scoped,
     Json(request): Json<ApplicationRequest>,
-) -> Result<(StatusCode, Answer<Value>), Refusal> {
+) -> Result<Answer<Value>, Refusal> {
     let wrong = |reason: &str| Refusal::WrongShape {
         reason: reason.to_owned(),
     };
-    if request.name.trim().is_empty() || request.name.len() > 200 {
-        return Err(wrong("an application needs a `name` of at most 200 bytes"));
+    if request.name.len() > 200 {
+        return Err(wrong("the `name` of an application has at most 200 bytes"));
     }
     if request.expires_in_ms.is_some_and(|ms| ms <= 0) {
         return Err(wrong("`expiresInMs` must be more than 0"));
@@ -61,7 +61,7 @@ pub(super) async fn create(
             let mut body = model(&application);
             body.insert("apiKey".into(), key.text().into());
             body.insert("clientSecret".into(), key.secret.text().into());
-            Ok((StatusCode::CREATED, Answer(body.into())))
+            Ok(Answer(body.into()))
         }
         ApplicationMade::NoSuchRole => Err(wrong("`roles` names a role that does not exist")),
         ApplicationMade::NotYours => Err(Refusal::MoreThanYours),

@@ -32,7 +32,7 @@ pub(super) async fn sign_in(
     let missing = [("username", &login.username), ("password", &login.password)];
     let missing = missing.into_iter().filter(|(_, text)| text.is_empty());
     let missing: Vec<_> = missing
-        .map(|(name, _)| (name, format!("'{name}' must not be empty.")))
+        .map(|(name, _)| (name.into(), format!("'{name}' must not be empty.")))
         .collect();
     if !missing.is_empty() {
         return Err(Refusal::Invalid(missing));

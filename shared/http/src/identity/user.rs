@@ -95,8 +95,8 @@ fn answer(outcome: UserOutcome, id: &str) -> Result<Answer<Value>, Refusal> {
         UserOutcome::BadPassword => Err(wrong(
             "`password` needs 10 characters, and at most 256 bytes",
         )),
-        UserOutcome::NoSuchRole => Err(wrong("`roles` names a role that does not exist")),
-        UserOutcome::NotYours => Err(Refusal::MoreThanYours),
+        // Elsa tells both alike: there is nothing to find out by trying names.
+        UserOutcome::NoSuchRole | UserOutcome::NotYours => Err(Refusal::MoreThanYours),
         UserOutcome::Yourself => Err(Refusal::Yourself),
         UserOutcome::NotFound => Err(Refusal::NoSuchIdentity { id: id.to_owned() }),
     }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::ElsaJsonOrNone;
+use crate::exception;
 use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
@@ -190,6 +191,10 @@ async fn journal(
 pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
     let context = context_text(instance, line.context);
     let is_start = line.event.as_str() == "Started";
+    let message = line
+        .data
+        .get("exception")
+        .and_then(|e| e.get("message")?.as_str());
     // Lines of an earlier build were written as they were.
     let mut data = line.data.clone();
     redact(&mut data);
@@ -202,12 +207,11 @@ pub(super) fn record(instance: &InstanceId, line: &Line) -> Value {
         "activityType": line.activity_type,
         "activityTypeVersion": line.activity_type_version,
         "activityName": line.activity_name.as_ref().filter(|_| line.activity_node_id.contains(':')),
-        "activityNodeId": line.activity_node_id,
         "nodeId": line.activity_node_id,
         "timestamp": line.at.to_string(),
         "sequence": line.sequence,
         "eventName": event_name(line),
-        "message": data.get("exception").and_then(|e| e.get("message")),
+        "message": message.map(exception::head),
         "source": null,
         "activityState": if is_start { data.clone() } else { Value::Null },
         "payload": if is_start { Value::Null } else { data },

@@ -11,6 +11,7 @@ use dormouse_runtime::query::{ActivityExecution, Summary};
 use serde_json::{Map, Value, json};
 
 use crate::activity_execution::depth;
+use crate::exception;
 
 /// What lists show.
 pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
@@ -41,7 +42,7 @@ pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
 /// The state: Elsa's `workflowState`, without the credentials in it.
 #[must_use]
 pub fn state(instance: &Instance, graph: &Graph) -> Value {
-    let bookmarks = instance.bookmarks.iter();
+    let bookmarks = instance.bookmarks.iter().chain(&instance.left);
     let parent = instance.parent.as_ref().map(|p| p.instance.as_str());
     let mut state = json!({
         "id": instance.id.as_str(),
@@ -123,8 +124,9 @@ fn incident(incident: &Incident) -> Value {
         "activityNodeId": incident.activity_node_id,
         "activityInstanceId": incident.activity_instance_id,
         "activityType": incident.activity_type,
-        "message": incident.message,
-        "exception": incident.exception,
+        "message": exception::head(&incident.message),
+        "cause": exception::cause(&incident.message),
+        "exception": exception::told(&json!(incident.exception)),
         "timestamp": incident.timestamp.to_string(),
     })
 }

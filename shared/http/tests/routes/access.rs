@@ -176,7 +176,6 @@ async fn check(server: &Server, rule: &Rule, method: &str, path: &str) {
         }
         Access::Anybody => {
             let asking = [
-                "/bookmarks/resume",
                 "/identity/refresh-token",
                 "/identity/logout",
                 "/identity/oidc/token",

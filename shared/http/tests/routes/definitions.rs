@@ -126,7 +126,7 @@ async fn what_is_not_known_comes_back_as_it_was_sent() {
     assert!(
         exported
             .header("content-disposition")
-            .contains("workflow-definition-w.json")
+            .contains(&format!("workflow-definition-w-w-{version_id}.json"))
     );
     let exported = exported.json();
     includes(&exported["root"], &model["root"]);
@@ -164,6 +164,15 @@ async fn a_definition_with_errors_is_saved_and_not_published() {
         .unwrap();
     assert!(path.contains("activities[0]"), "{path}");
     assert_eq!(messages.as_array().unwrap().len(), 1);
+    // As in Elsa, what was to be published and cannot be is not saved either.
+    server
+        .get("/workflow-definitions/w")
+        .await
+        .problem(404, "noSuchDefinition");
+    server
+        .post("/workflow-definitions", &json!({ "model": model }))
+        .await
+        .ok(200);
     let got = server.get("/workflow-definitions/w").await.ok(200);
     assert_eq!(got["isPublished"], false);
     server

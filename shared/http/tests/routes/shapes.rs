@@ -232,6 +232,8 @@ async fn executions_have_elsas_shape() {
         ))
         .await
         .ok(200);
+    let count = format!("/activity-executions/count?workflowInstanceId={id}&activityId=go");
+    assert_eq!(server.get(&count).await.ok(200)["count"], 1);
     let execution = list["items"][0]["id"].as_str().unwrap();
     let one = server
         .get(&format!("/activity-executions/by-id?id={execution}"))
@@ -288,4 +290,14 @@ async fn an_editor_is_told_what_scripts_can_call() {
         .post("/scripting/javascript/type-definitions/none", &json!({}))
         .await
         .problem(400, "invalidRequest");
+}
+
+#[tokio::test]
+async fn the_api_answers_no_head_and_minds_no_slash_at_the_end() {
+    let server = Server::new();
+    let path = "/elsa/api/workflow-definitions";
+    assert_eq!(server.ask("HEAD", path).await.status, 405);
+    let listed = server.get("/workflow-definitions/?page=0").await.ok(200);
+    assert_eq!(listed["totalCount"], 0);
+    assert_eq!(server.ask("GET", "/elsa/api/nowhere/").await.status, 404);
 }

@@ -60,7 +60,7 @@ async fn the_node_ids_that_are_drawn_are_those_of_the_journal() {
 }
 
 #[tokio::test]
-async fn the_way_to_an_activity_leads_through_the_canvases_that_it_is_on() {
+async fn the_way_to_an_activity_leads_through_what_it_stands_in_but_flowcharts() {
     let server = Server::new();
     let drawn = loan(&server).await;
     let version = drawn["id"].as_str().unwrap();
@@ -92,11 +92,13 @@ async fn the_way_to_an_activity_leads_through_the_canvases_that_it_is_on() {
     assert_eq!(
         ids,
         [
+            (&json!("all"), &json!("Activities")),
             (&json!("choice"), &json!("Then")),
-            (&json!("check"), &json!("Root"))
+            (&json!("check"), &json!("Root")),
+            (&json!("all"), &json!("Activities"))
         ]
     );
-    assert_eq!(way["pathSegments"][0]["activityName"], "Choice");
+    assert_eq!(way["pathSegments"][1]["activityName"], "Choice");
 }
 
 #[tokio::test]

@@ -73,19 +73,9 @@
     } }[name]);
   const day = ([weekday, date, month, year]) => `${weekday.slice(0, 3)} ${month} ${date} ${year}`;
   const clock = (parts) => `${parts[4]} GMT+0000 (Coordinated Universal Time)`;
-  const pad = (number) => String(number).padStart(2, '0');
-  const localDay = (date) => `${date.getUTCMonth() + 1}/${date.getUTCDate()}/${date.getUTCFullYear()}`;
-  const localClock = (date) => {
-    const hours = date.getUTCHours();
-    const rest = `${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`;
-    return `${pad((hours + 11) % 12 + 1)}:${rest} ${hours < 12 ? 'AM' : 'PM'}`;
-  };
   render('toString', (parts) => `${day(parts)} ${clock(parts)}`);
   render('toDateString', day);
   render('toTimeString', clock);
-  render('toLocaleString', (_, date) => `${localDay(date)}, ${localClock(date)}`);
-  render('toLocaleDateString', (_, date) => localDay(date));
-  render('toLocaleTimeString', (_, date) => localClock(date));
 
   define(Math, 'random', () => host.random());
 }

@@ -52,6 +52,7 @@
 
   const hidden = [
     ...samples.map((sample) => getPrototypeOf(sample)),
+    host.expando, host.dictionary, host.texts, host.node,
     [][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ''[Symbol.iterator](),
     ''.matchAll(/a/g), [].values().map((item) => item), Iterator.from({ next() {} }),
     (function* () {})(), (async function* () {})(),

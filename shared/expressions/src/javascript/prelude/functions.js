@@ -4,6 +4,36 @@
   const define = (name, value) =>
     Reflect.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 
+  // What objects of .NET inherit: their texts are the names of their types. As accessors, these can be overwritten.
+  const printed = (toString) => Object.create(Object.prototype, {
+    toString: {
+      get() { return toString; },
+      set(value) {
+        Reflect.defineProperty(this, 'toString', { value, writable: true, enumerable: true, configurable: true });
+      },
+    },
+  });
+  const named = (text) => printed(() => text);
+  const dictionary = (of) => named(`System.Collections.Generic.Dictionary\`2[System.String,System.${of}]`);
+  host.expando = named('System.Dynamic.ExpandoObject');
+  host.dictionary = dictionary('Object');
+  host.texts = dictionary('String');
+  host.node = printed(function toString() { return JSON.stringify(this, null, 2); });
+
+  // A script ends long before anything of it is collected, so these hold what they are given.
+  class WeakRef {
+    #target;
+    constructor(target) { this.#target = target; }
+    deref() { return this.#target; }
+  }
+  class FinalizationRegistry {
+    constructor(_clean) {}
+    register() {}
+    unregister() { return false; }
+  }
+  define('WeakRef', WeakRef);
+  define('FinalizationRegistry', FinalizationRegistry);
+
   // What is loaded later is frozen as all else is, where all else is.
   let loaded;
   const types = () => {

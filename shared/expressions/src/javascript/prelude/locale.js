@@ -4,23 +4,37 @@
   const define = (target, name, value) =>
     Reflect.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
   const { abs, max, min } = Math;
-  const language = (locales) => String(Array.isArray(locales) ? locales[0] : locales ?? 'en-US').split('-')[0];
+  const tag = (locales) => String(Array.isArray(locales) ? locales[0] ?? 'en-US' : locales ?? 'en-US');
+  const language = (locales) => tag(locales).split('-')[0];
   const marks = { de: ['.', ','], es: ['.', ','], it: ['.', ','], nl: ['.', ','], pt: ['.', ','], fr: ['\u202f', ','] };
   const signs = { EUR: '\u20ac', USD: '$', GBP: '\u00a3', JPY: '\u00a5' };
+
+  // Two digits that count, and the name of the power of a thousand.
+  const powers = [[1e12, 'T', 'trillion'], [1e9, 'B', 'billion'], [1e6, 'M', 'million'], [1e3, 'K', 'thousand']];
+  const compact = (amount, locales, options) => {
+    const [power, short, long] = powers.find(([least]) => abs(amount) >= least) ?? [1, '', ''];
+    const name = options.compactDisplay === 'long' ? ` ${long}` : short;
+    const scaled = amount / power;
+    const digits = { maximumFractionDigits: max(0, 1 - Math.floor(Math.log10(abs(scaled) || 1))) };
+    return number(scaled, locales, digits) + (power === 1 ? '' : name);
+  };
 
   const number = (value, locales, options = {}) => {
     const amount = Number(value);
     if (!Number.isFinite(amount)) return Number.isNaN(amount) ? 'NaN' : amount < 0 ? '-\u221e' : '\u221e';
     const isMoney = options.style === 'currency';
     const isPercent = options.style === 'percent';
+    if (options.notation === 'compact') return compact(amount, locales, options);
     const least = options.minimumFractionDigits ?? (isMoney ? 2 : 0);
     const most = options.maximumFractionDigits ?? max(least, isMoney ? 2 : isPercent ? 0 : 3);
     const [group, point] = marks[language(locales)] ?? [',', '.'];
     let [whole, fraction = ''] = abs(isPercent ? amount * 100 : amount).toFixed(min(most, 20)).split('.');
     while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1);
+    whole = whole.padStart(min(options.minimumIntegerDigits ?? 1, 21), '0');
     if (options.useGrouping !== false) whole = whole.replace(/\B(?=(\d{3})+(?!\d))/g, group);
     const digits = fraction ? whole + point + fraction : whole;
-    const sign = amount < 0 ? '-' : '';
+    const hasPlus = options.signDisplay === 'always' || options.signDisplay === 'exceptZero' && amount !== 0;
+    const sign = amount < 0 && options.signDisplay !== 'never' ? '-' : hasPlus && amount >= 0 ? '+' : '';
     if (isPercent) return `${sign}${digits}%`;
     if (!isMoney) return sign + digits;
     const mark = signs[options.currency] ?? options.currency;
@@ -60,6 +74,7 @@
     #locales; #options;
     constructor(locales, options) { this.#locales = locales; this.#options = options; }
     format(value) { return number(value, this.#locales, this.#options); }
+    resolvedOptions() { return { locale: tag(this.#locales), numberingSystem: 'latn', ...this.#options }; }
   }
   class Collator {
     #options;
@@ -78,17 +93,5 @@
       return `${items.slice(0, -1).join(', ')}, ${this.#word} ${items.at(-1)}`;
     }
   }
-  const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October',
-    'November', 'December'];
-  class DateTimeFormat {
-    #options;
-    constructor(_locales, options = {}) { this.#options = options; }
-    format(date) {
-      const at = new Date(date);
-      const style = this.#options.dateStyle ?? this.#options.month;
-      if (style === undefined || style === 'short' || style === 'numeric') return at.toLocaleDateString();
-      return `${months[at.getUTCMonth()]} ${at.getUTCDate()}, ${at.getUTCFullYear()}`;
-    }
-  }
-  define(globalThis, 'Intl', { NumberFormat, Collator, PluralRules, ListFormat, DateTimeFormat });
+  define(globalThis, 'Intl', { NumberFormat, Collator, PluralRules, ListFormat });
 }

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use super::{Filter, Input, failure};
 use crate::EvaluationError;
 use crate::dotnet::json_text;
-use crate::liquid::value::{date_of, weight};
+use crate::liquid::element::plain;
+use crate::liquid::value::{date_of, number_text, weight};
 
 type Made = Result<Value, EvaluationError>;
 
@@ -19,7 +20,7 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
         let text = match input.value {
             Value::Bool(true) => "True".into(),
             Value::Bool(false) => "False".into(),
-            Value::Array(_) | Value::Object(_) => json_text(input.value, false).into(),
+            Value::Array(_) | Value::Object(_) => json_text(&plain(input.value), false).into(),
             Value::Null | Value::Number(_) | Value::String(_) => input.text(),
         };
         input.made(STANDARD.encode(&*text))
@@ -150,7 +151,12 @@ fn json(input: &Input<'_>) -> Made {
     if let Some(iso) = date_of(input.value) {
         return input.made(format!("\"{iso}\""));
     }
-    input.made(json_text(input.value, true))
+    let value = plain(input.value);
+    // A decimal keeps its zeros.
+    if let Value::Number(number) = value.as_ref() {
+        return input.made(number_text(number));
+    }
+    input.made(json_text(&value, true))
 }
 
 #[cfg(test)]

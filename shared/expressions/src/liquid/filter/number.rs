@@ -30,8 +30,10 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
     }),
     ("divided_by", divided_by),
     ("modulo", modulo),
-    ("ceil", |input| Ok(whole(input.amount().as_f64().ceil()))),
-    ("floor", |input| Ok(whole(input.amount().as_f64().floor()))),
+    ("ceil", |input| Ok(whole(input.counted()?.as_f64().ceil()))),
+    ("floor", |input| {
+        Ok(whole(input.counted()?.as_f64().floor()))
+    }),
     ("round", round),
     ("format_number", format_number),
 ];
@@ -42,14 +44,14 @@ fn combine(
     fraction: fn(f64, f64) -> f64,
 ) -> Made {
     Ok(input
-        .amount()
+        .counted()?
         .combine(Amount::or_zero(input.argument(0)), whole, fraction))
 }
 
 /// The quotient; by a whole number it is rounded down.
 fn divided_by(input: &Input<'_>) -> Made {
     let divisor = divisor(input)?;
-    let amount = input.amount();
+    let amount = input.counted()?;
     if let (Amount::Fraction(dividend), Amount::Whole(_)) = (amount, divisor) {
         return Ok(whole((dividend / divisor.as_f64()).floor()));
     }
@@ -73,7 +75,7 @@ fn floored(dividend: i64, divisor: i64) -> Option<i64> {
 fn modulo(input: &Input<'_>) -> Made {
     let divisor = divisor(input)?;
     // Fluid takes both as whole numbers, halves to even.
-    let [dividend, divisor] = [input.amount(), divisor].map(|amount| match amount {
+    let [dividend, divisor] = [input.counted()?, divisor].map(|amount| match amount {
         Amount::Whole(whole) => whole,
         #[allow(clippy::cast_possible_truncation, reason = "saturates")]
         Amount::Fraction(fraction) => fraction.round_ties_even() as i64,
@@ -93,7 +95,7 @@ fn divisor(input: &Input<'_>) -> Result<Amount, EvaluationError> {
 
 fn round(input: &Input<'_>) -> Made {
     let digits = Amount::or_zero(input.argument(0)).truncated().clamp(0, 15);
-    let number = input.amount();
+    let number = input.counted()?;
     if digits == 0 {
         return Ok(whole(number.as_f64().round_ties_even()));
     }
@@ -122,7 +124,7 @@ fn format_number(input: &Input<'_>) -> Made {
     if digits.len() + 1 == format.len() && digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(failure("Format specifier was invalid."));
     }
-    let number = input.amount().as_f64();
+    let number = input.counted()?.as_f64();
     if !input.text_argument(1).starts_with("de") {
         return input.made(dotnet::format_number(number, &format));
     }
