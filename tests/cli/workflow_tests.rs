@@ -364,14 +364,15 @@ fn a_case_is_made_of_what_an_instance_did_and_passes() {
                 r#"{"approved": true, "by": "Ada"}"#,
             ]);
         } else {
-            for (task, result) in [
-                ("charge-card", r#"{"ok": true}"#),
-                ("reserve-stock", r#"{"ok": false}"#),
-                ("refund", "null"),
+            for (task, report) in [
+                ("charge-card", ["complete", "--result", r#"{"receipt": 3}"#]),
+                ("reserve-stock", ["fail", "--type", "SoldOut"]),
+                ("refund", ["complete", "--result", "null"]),
             ] {
                 let open = server.json(&["list", "tasks", "--task", task]);
                 let task = open["items"][0]["taskId"].as_str().unwrap();
-                server.json(&["task", "complete", task, "--result", result]);
+                let [how, option, value] = report;
+                server.json(&["task", how, task, option, value]);
             }
         }
         let made = server.run(&["test", "--from-instance", id]).ended(0);

@@ -17,7 +17,7 @@ pub use span::span_ms;
 use crate::check::Check;
 use crate::document::{Document, Entry, FileError};
 use crate::host::BEGIN;
-use crate::mock::{Rule, TaskMock};
+use crate::mock::{Report, Rule, TaskMock};
 use crate::request::Request;
 
 /// A text with its line.
@@ -88,12 +88,12 @@ pub enum Act {
         /// Only instances with this correlation id receive it.
         correlation_id: Option<String>,
     },
-    /// A worker completes a task.
+    /// A worker reports on a task.
     Task {
         /// The task's name.
         name: String,
-        /// Its result.
-        result: Value,
+        /// Its result, or why it failed.
+        report: Report,
     },
     /// The oldest bookmark of an activity is resumed.
     Resume {

@@ -269,7 +269,7 @@ impl Run<'_> {
                 self.host
                     .send(event::EVENT, &event::hashed(name), &to, &input);
             }
-            Act::Task { name, result } => self.complete(name, result)?,
+            Act::Task { name, report } => self.complete(name, report)?,
             Act::Resume { activity, input } => self.resume(activity, input)?,
             Act::Request(request) => self.request(request)?,
             Act::Cancel => self.steer(Stimulus::Cancel, "cancelled")?,

@@ -25,7 +25,7 @@ const CASE: [&str; 10] = [
 const STEPS: [(&str, &[&str]); 8] = [
     ("advance", &[]),
     ("event", &["payload", "correlation"]),
-    ("task", &["result"]),
+    ("task", &["result", "fails"]),
     ("resume", &["input"]),
     ("request", &[]),
     ("cancel", &[]),
@@ -104,7 +104,7 @@ fn step(document: &Document) -> Result<Step, FileError> {
         },
         "task" => Act::Task {
             name: value.text(kind)?,
-            result: json(entries, "result"),
+            report: mocks::report(entries)?,
         },
         "resume" => Act::Resume {
             activity: value.text(kind)?,

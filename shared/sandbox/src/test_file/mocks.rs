@@ -147,7 +147,7 @@ fn task(name: &str, document: &Document) -> Result<TaskMock, FileError> {
 }
 
 /// `result`, or `fails`: a message, or an object with `type`, `message` and `retryable`.
-fn report(entries: &[Entry]) -> Result<Report, FileError> {
+pub(super) fn report(entries: &[Entry]) -> Result<Report, FileError> {
     let Some(fails) = find(entries, "fails") else {
         return Ok(Report::Done(json(entries, "result")));
     };
@@ -165,7 +165,9 @@ fn report(entries: &[Entry]) -> Result<Report, FileError> {
             error.entry("message").or_insert_with(|| "it failed".into());
             Value::Object(error)
         }
-        _ => value!({ "message": fails.text("fails")? }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            value!({ "message": fails.text("fails")? })
+        }
     }))
 }
 

@@ -5,7 +5,7 @@ use dormouse_engine::activity::run_task::parse_task_id;
 use dormouse_engine::instance::Start;
 use dormouse_engine::step::Stimulus;
 use dormouse_engine::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::{DELIVERIES_MAX, Run};
 use crate::mock::{Report, has_at_least};
@@ -93,8 +93,8 @@ impl Run<'_> {
             .step(&instance, Stimulus::Resume { bookmark, input })
     }
 
-    /// Completes the oldest open task of a name.
-    pub(super) fn complete(&mut self, name: &str, result: &Value) -> Result<(), String> {
+    /// Reports on the oldest open task of a name.
+    pub(super) fn complete(&mut self, name: &str, report: &Report) -> Result<(), String> {
         let open = self.open_tasks();
         let found = open.iter().find(|(_, open)| open == name);
         let Some((task_id, _)) = found.cloned() else {
@@ -106,7 +106,7 @@ impl Run<'_> {
             return Err(format!("there is no open task `{name}`; {rest}"));
         };
         self.at_work.retain(|w| w.1 != task_id);
-        self.finish(&task_id, &Report::Done(result.clone()));
+        self.finish(&task_id, report);
         Ok(())
     }
 

@@ -96,6 +96,10 @@ impl Draft {
             "Canceled" => {
                 self.suspended.remove(id);
             }
+            "Faulted" if self.suspended.remove(id) => {
+                self.advance(line);
+                self.fail(line, literals);
+            }
             "Completed" => {
                 if self.suspended.remove(id) {
                     self.advance(line);
@@ -123,6 +127,21 @@ impl Draft {
         if ms > 0 {
             self.steps.push(format!("advance: {ms}ms"));
             self.now = at;
+        }
+    }
+
+    /// The step of a worker who reports that a task failed. The end of a time comes by itself.
+    fn fail(&mut self, line: &Value, literals: &BTreeMap<String, String>) {
+        let exception = line.get("payload").and_then(|p| p.get("exception"));
+        let Some(exception) = exception.filter(|e| text(e, "type") != "Timeout") else {
+            return;
+        };
+        let name = literals.get(text(line, "activityId"));
+        if let ("Elsa.RunTask", Some(name)) = (text(line, "activityType"), name) {
+            let fails =
+                json!({ "type": text(exception, "type"), "message": text(exception, "message") });
+            self.steps
+                .push(format!("{{ task: {}, fails: {fails} }}", json!(name)));
         }
     }
 
