@@ -1,6 +1,8 @@
 //! Values of the workflow as objects of .NET: what scripts may change in them, what they are as text, and what leaves a
 //! script. All of it is as recordings of Elsa show it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails with a sentence")]
+
 mod memory_scope;
 
 use dormouse_expressions::{Expressions, Kind, Language};

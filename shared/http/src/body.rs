@@ -11,7 +11,7 @@ use futures_util::future::{Either, select};
 use http_body_util::BodyExt;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::memory::Ledger;
@@ -178,12 +178,9 @@ fn whole<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         let reason = "it is no object".to_owned();
         return Err(Refusal::WrongShape { reason });
     }
-    T::deserialize(AnyCase(value.clone())).map_err(|error| {
-        let told = error.to_string();
-        let member = told
-            .contains("expected a string")
-            .then(|| no_text::<T>(&value));
-        match member.flatten() {
+    T::deserialize(AnyCase(value)).map_err(|error| {
+        let is_no_text = error.to_string().contains("expected a string");
+        match is_no_text.then(|| no_text::<T>(bytes)).flatten() {
             Some((name, token)) => {
                 let told = format!("Cannot get the value of a token type '{token}' as a string.");
                 Refusal::invalid(name, told)
@@ -193,9 +190,20 @@ fn whole<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     })
 }
 
+/// How large a request may be for its wrong member to be looked for, in bytes, and how many members it may have: each is
+/// tried.
+const NO_TEXT_BYTES_MAX: usize = 16 * 1_024;
+const NO_TEXT_MEMBERS_MAX: usize = 32;
+
 /// The member that is no text where one is wanted, and .NET's name of what it is: without it, the request can be read.
-fn no_text<T: DeserializeOwned>(request: &Value) -> Option<(String, &'static str)> {
-    let members = request.as_object()?;
+fn no_text<T: DeserializeOwned>(bytes: &[u8]) -> Option<(String, &'static str)> {
+    if bytes.len() > NO_TEXT_BYTES_MAX {
+        return None;
+    }
+    let members: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
+    if members.len() > NO_TEXT_MEMBERS_MAX {
+        return None;
+    }
     members.iter().find_map(|(name, value)| {
         let token = match value {
             Value::Object(_) => "StartObject",

@@ -1,6 +1,6 @@
 // Failed instances by cause: the workflow, the activity and the message without its numbers and ids.
 
-import { activityName, namesOf, retry, wholeInstance } from "./data.js";
+import { activityName, namesOf, reason, retry, wholeInstance } from "./data.js";
 import { action, again, each, few, h, instanceLink, moment, say, table, whole } from "./dom.js";
 import { confirmed } from "./dialog.js";
 import { bulk } from "./bulk.js";
@@ -16,8 +16,8 @@ export async function groups(listed) {
   const byCause = new Map();
   for (const one of found) {
     for (const incident of one.workflowState.incidents) {
-      const key = [one.definitionId, incident.activityId, cause(incident.message)].join("\n");
-      const group = byCause.get(key) ?? { definitionId: one.definitionId, versionId: one.definitionVersionId, workflow: one.name || one.definitionId, activityId: incident.activityId, message: incident.message, type: incident.exception?.type, instances: new Map(), first: incident.timestamp, last: incident.timestamp };
+      const key = [one.definitionId, incident.activityId, cause(reason(incident))].join("\n");
+      const group = byCause.get(key) ?? { definitionId: one.definitionId, versionId: one.definitionVersionId, workflow: one.name || one.definitionId, activityId: incident.activityId, message: reason(incident), type: incident.exception?.type, instances: new Map(), first: incident.timestamp, last: incident.timestamp };
       group.instances.set(one.id, { instance: one, incident });
       if (incident.timestamp < group.first) group.first = incident.timestamp;
       if (incident.timestamp > group.last) group.last = incident.timestamp;
@@ -45,7 +45,7 @@ async function retryAll(group) {
 function block(group) {
   const many = [...group.instances.values()];
   const list = table(["Instance", "Message", "When"], many.slice(0, NAMED_MAX).map(({ instance, incident }) => [
-    whole(instanceLink(instance.id, instance.correlationId || instance.id)), incident.message, few(moment(incident.timestamp)),
+    whole(instanceLink(instance.id, instance.correlationId || instance.id)), reason(incident), few(moment(incident.timestamp)),
   ]), "");
   return h("section", { class: "cause" },
     h("div", { class: "tools" },

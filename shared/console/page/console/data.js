@@ -72,3 +72,6 @@ export async function wholeInstance(listed) {
   if (found) seen.set(listed.id, found);
   return found;
 }
+
+/** What went wrong: the sentence of an incident, and what made an input fail. */
+export const reason = (incident) => (incident.cause ? `${incident.message}: ${incident.cause}` : incident.message);

@@ -3,7 +3,7 @@
 
 import { about, api, may } from "./session.js";
 import { action, duration, few, h, instanceLink, json, link, moment, pill, say, table, whole } from "./dom.js";
-import { activityName, graphOf, retry } from "./data.js";
+import { activityName, graphOf, reason, retry } from "./data.js";
 import { confirmed, dialog, field, jsonOf } from "./dialog.js";
 import { buttons, describe } from "./answers.js";
 import { children } from "./children.js";
@@ -83,7 +83,7 @@ export async function page(query, id) {
   const incidents = ({ found }, names) => {
     const all = found.workflowState.incidents;
     return all.length ? [h("h2", {}, "Incidents"), table(["Activity", "Message", "When", ""], all.map((one) => [
-      h("td", {}, activityName(names, one.activityId)), whole(h("span", { class: "bad" }, one.message), one.exception?.stackTrace ? h("details", {}, h("summary", { class: "soft" }, "stack trace"), h("pre", {}, one.exception.stackTrace)) : ""), few(moment(one.timestamp)),
+      h("td", {}, activityName(names, one.activityId)), whole(h("span", { class: "bad" }, reason(one)), one.exception?.stackTrace ? h("details", {}, h("summary", { class: "soft" }, "stack trace"), h("pre", {}, one.exception.stackTrace)) : ""), few(moment(one.timestamp)),
       few(mayRetry ? action("Retry", async () => { await retry(id, [one.activityId]); say("The activity runs again."); await now(); }) : ""),
     ]), "")] : [];
   };

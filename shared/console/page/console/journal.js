@@ -62,7 +62,7 @@ export function journal(id) {
       few(nameOf(one)),
       few(h("span", { class: EVENTS[one.eventName] ?? "" }, one.eventName)),
       few(h("span", { class: "soft" }, took(one))),
-      whole(one.message ? h("span", { class: "bad" }, one.message) : "", parts.length ? h("details", {}, h("summary", { class: "soft" }, parts.map(([name]) => name.toLowerCase()).join(" and "), h("span", { class: "unseen" }, ` of line ${one.sequence}`)), parts.map(([name, value]) => [h("h4", {}, name), json(value)])) : ""),
+      whole(one.message ? h("span", { class: "bad" }, one.payload?.exception?.message ?? one.message) : "", parts.length ? h("details", {}, h("summary", { class: "soft" }, parts.map(([name]) => name.toLowerCase()).join(" and "), h("span", { class: "unseen" }, ` of line ${one.sequence}`)), parts.map(([name, value]) => [h("h4", {}, name), json(value)])) : ""),
     ];
   }
 
