@@ -85,7 +85,7 @@ pub(crate) async fn incidents(
     Ok(Exit::Ok)
 }
 
-/// What went wrong, with what made it go wrong.
+/// The message of an incident, with its cause.
 pub(super) fn told(incident: &Value) -> String {
     let message = text(incident, "message");
     match text(incident, "cause") {

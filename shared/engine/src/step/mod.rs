@@ -16,6 +16,7 @@ mod raise;
 mod rest;
 mod run;
 mod scope;
+mod started;
 mod undo;
 mod view;
 mod wait;

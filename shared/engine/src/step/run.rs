@@ -208,6 +208,7 @@ impl<'a> Run<'a> {
     /// Runs what is queued until nothing is left, a call is due, or it is time to commit.
     pub(crate) fn drain(&mut self) {
         let limits = self.environment.limits;
+        self.hear_own();
         while !self.is_finishing && !self.must_commit && self.calls.is_empty() {
             if self.activities >= u64::from(limits.step_activities_max) {
                 self.must_commit = true;
@@ -230,18 +231,6 @@ impl<'a> Run<'a> {
             }
             self.execute(work);
             self.hear_own();
-        }
-    }
-
-    /// Resumes what the activity that has just run has woken in its own instance.
-    fn hear_own(&mut self) {
-        for (id, input) in std::mem::take(&mut self.overheard) {
-            if self.is_finishing {
-                return;
-            }
-            let outer = std::mem::take(&mut self.input);
-            self.resume(&id, input);
-            self.input = outer;
         }
     }
 
@@ -376,38 +365,5 @@ impl<'a> Run<'a> {
             .contexts
             .get(&context)
             .is_some_and(|c| self.graph.node(c.node).run_asynchronously)
-    }
-
-    /// As in Elsa, an activity that begins while another execution of it waits is told of as resumed.
-    fn event_of_start(&mut self, node: NodeIndex) -> Event {
-        let instance = &self.instance;
-        let waiting = self.waiting.get_or_insert_with(|| {
-            let mut waiting = BTreeMap::new();
-            for bookmark in instance.bookmarks.iter().filter(|b| !is_guard(b)) {
-                if let Some(context) = instance.contexts.get(&bookmark.context) {
-                    *waiting.entry(context.node).or_default() += 1;
-                }
-            }
-            waiting
-        });
-        if waiting.get(&node).is_some_and(|w| *w > 0) {
-            Event::Resumed
-        } else {
-            Event::Started
-        }
-    }
-
-    fn journal_started(
-        &mut self,
-        context: ContextId,
-        node: NodeIndex,
-        owner: Option<ContextId>,
-        data: Value,
-    ) {
-        let event = self.event_of_start(node);
-        self.log(event, context, node, data);
-        if let Some(entry) = self.journal.last_mut() {
-            entry.owner = owner;
-        }
     }
 }

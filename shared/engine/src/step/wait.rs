@@ -147,6 +147,18 @@ impl Cx<'_, '_> {
 }
 
 impl Run<'_> {
+    /// Resumes what the activity that has just run has woken in its own instance.
+    pub(super) fn hear_own(&mut self) {
+        for (id, input) in std::mem::take(&mut self.overheard) {
+            if self.is_finishing {
+                return;
+            }
+            let outer = std::mem::take(&mut self.input);
+            self.resume(&id, input);
+            self.input = outer;
+        }
+    }
+
     /// Adds a bookmark for an execution.
     pub(crate) fn bookmark(&mut self, bookmark: Bookmark) {
         if let Wait::Call(request) = &bookmark.wait {
