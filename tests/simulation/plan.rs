@@ -222,9 +222,10 @@ impl Plan {
         self.errands.iter().filter(is_pause).count()
     }
 
-    /// Whether nodes look for pauses all the time. A function looks when an invocation begins.
+    /// Whether nodes look for pauses all the time. A function looks when an invocation begins; where timers are in the
+    /// table, a process drives them.
     pub(crate) fn watches_pauses(&self) -> bool {
-        self.has_pause() && !self.is_function
+        self.has_pause() && (!self.is_function || self.has_table_timers)
     }
 
     /// Whether nothing needs a sweep as long as nothing is lost. A function that has no queue delivers a child's end

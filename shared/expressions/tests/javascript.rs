@@ -53,12 +53,14 @@ fn values_leave_a_script_as_json() {
     let cases = [
         ("undefined", Value::Null),
         (
-            "({ a: undefined, f() {}, s: Symbol('x') })",
-            json!({"a": null, "f": null, "s": null}),
+            "({ a: undefined, s: Symbol('x') })",
+            json!({"a": null, "s": null}),
         ),
+        // As in Elsa, nothing is kept of a value with functions in it.
+        ("({ a: 1, f() {} })", Value::Null),
         (
             "[NaN, Infinity, -0, 1.5, 1e21]",
-            json!([null, null, 0, 1.5, 1e21]),
+            json!([null, null, -0.0, 1.5, 1e21]),
         ),
         (
             "[2 ** 31, 2 ** 53, -(2 ** 40)]",

@@ -171,7 +171,6 @@ fn a_result_too_deep_or_without_end_is_stopped() {
         "let o = {}; for (let i = 0; i < 1e4; i++) o = { o }; o",
         "const o = {}; o.o = o; o",
         "({ get a() { return { get a() { return this } } } })",
-        "({ toJSON() { return { a: this } } })",
         "setVariable('X', (() => { const a = []; a[0] = a; return a })())",
         "variables.X = {}; variables.X.x = variables",
     ];

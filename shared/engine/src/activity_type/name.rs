@@ -75,7 +75,8 @@ pub fn is_function_name(text: &str) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     match parts.as_slice() {
         [name] => is_qualified(name, None),
-        [name, qualifier] => is_qualified(name, Some(qualifier)),
+        // What begins like an ARN is meant as one.
+        [name, qualifier] => *name != "arn" && is_qualified(name, Some(qualifier)),
         [
             "arn",
             partition,
@@ -126,6 +127,7 @@ mod tests {
             &other,
             &event,
             "arn:aws:lambda:r:1:function:x",
+            "arn:x",
         ] {
             assert!(!is_function_name(name), "{name}");
         }

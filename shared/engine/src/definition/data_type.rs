@@ -124,7 +124,7 @@ impl DataType {
             Self::Decimal => "Decimal",
             Self::DateTimeOffset => "DateTimeOffset",
             Self::Map | Self::JoinMode | Self::StringMap => "Dictionary",
-            Self::Object => "Object",
+            Self::Object | Self::Json => "Object",
             Self::JsonObject | Self::Node => "JsonObject",
             Self::String
             | Self::Boolean
@@ -135,7 +135,6 @@ impl DataType {
             | Self::DateTime
             | Self::TimeSpan
             | Self::Bytes
-            | Self::Json
             | Self::List(_) => "",
         }
     }

@@ -161,6 +161,13 @@ impl Current {
         *self.variables.borrow_mut() = None;
     }
 
+    /// Lets go of all that was made in the runtime, which must be the last to go.
+    pub(super) fn release(&self) {
+        self.end();
+        self.keep_endless(None);
+        self.drop_prototypes(None);
+    }
+
     /// The object remembered under `key`.
     pub(super) fn recall<'js>(&self, ctx: &Ctx<'js>, key: &str) -> Result<Option<JsValue<'js>>> {
         let remembered = self.memo.borrow().get(key).cloned();

@@ -79,6 +79,8 @@ impl Realm {
             });
             prepared.map_err(|error| explain(&ctx, error, &current.budget))
         });
+        // A stop of the process may come while an interpreter is made.
+        let prepared = prepared.inspect_err(|_| current.release());
         let Prepared {
             eval,
             globals,
@@ -215,10 +217,7 @@ impl Realm {
 
 impl Drop for Realm {
     fn drop(&mut self) {
-        // The runtime must be the last of all that is made in it.
-        self.current.end();
-        self.current.keep_endless(None);
-        self.current.drop_prototypes(None);
+        self.current.release();
     }
 }
 

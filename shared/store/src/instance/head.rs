@@ -235,7 +235,7 @@ impl Stored {
         set("g1p", definition);
         set("g1s", sort.clone());
         let sub_status = &summary.sub_status;
-        if config.lists_status(sub_status) {
+        if !sub_status.is_empty() && config.lists_status(sub_status) {
             let definition = &summary.definition_id;
             set(
                 "g2p",

@@ -48,12 +48,16 @@ pub struct InstanceFilter {
     /// Created before this time, in ms since 1970.
     pub created_until_ms: Option<i64>,
     /// Changed last at or after this time, in ms since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_from_ms: Option<i64>,
     /// Changed last before this time, in ms since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_until_ms: Option<i64>,
     /// Ended at or after this time, in ms since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_from_ms: Option<i64>,
     /// Ended before this time, in ms since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_until_ms: Option<i64>,
 }
 
