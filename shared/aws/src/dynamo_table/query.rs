@@ -3,6 +3,7 @@
 //! DynamoDB takes one condition on the sort key, and its only two-sided one includes both ends. The port's
 //! upper bound is exclusive, so an item exactly on it is read and left out.
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, Select};
 use dormouse_store::Cursor;
 use dormouse_store::table::{Index, Key, Page, Query, TableError, count_by_pages};
@@ -14,20 +15,11 @@ use super::schema::index_name;
 use crate::error;
 
 impl DynamoTable {
-    /// One page.
-    pub(super) async fn page(&self, query: &Query) -> Result<Page, TableError> {
-        let between = !query.from.is_empty() && !query.until.is_empty();
-        if between && query.from >= query.until {
-            return Ok(Page::default());
-        }
+    /// A request for a range of a partition.
+    fn request(&self, query: &Query) -> QueryFluentBuilder {
         let mut placeholders = Placeholders::default();
         let range = range(query, &mut placeholders);
-        let start = match &query.cursor {
-            Some(text) => Some(start_key(Cursor::decode(text, query.index)?, query)),
-            None => None,
-        };
-        let answer = self
-            .reader
+        self.reader
             .query()
             .table_name(&self.name)
             .set_index_name(query.index.map(|index| index_name(index).to_owned()))
@@ -36,6 +28,20 @@ impl DynamoTable {
             .key_condition_expression(range)
             .set_expression_attribute_names(placeholders.take_names())
             .set_expression_attribute_values(placeholders.take_values())
+    }
+
+    /// One page.
+    pub(super) async fn page(&self, query: &Query) -> Result<Page, TableError> {
+        let between = !query.from.is_empty() && !query.until.is_empty();
+        if between && query.from >= query.until {
+            return Ok(Page::default());
+        }
+        let start = match &query.cursor {
+            Some(text) => Some(start_key(Cursor::decode(text, query.index)?, query)),
+            None => None,
+        };
+        let answer = self
+            .request(query)
             .scan_index_forward(!query.descending)
             .set_limit(query.page_items_max().try_into().ok())
             .set_exclusive_start_key(start)
@@ -58,25 +64,16 @@ impl DynamoTable {
 
     /// How many items a query has, `most` at most. DynamoDB counts a MiB of entries a request and sends none of them.
     pub(super) async fn count_of(&self, query: &Query, most: u64) -> Result<u64, TableError> {
-        // A range of two bounds has the upper one in it here, see above.
+        // DynamoDB would count an item that is exactly on the upper bound.
         if !query.from.is_empty() && !query.until.is_empty() {
             return count_by_pages(self, query, most).await;
         }
         let mut start = None;
         let mut count = 0;
         loop {
-            let mut placeholders = Placeholders::default();
-            let range = range(query, &mut placeholders);
             let answer = self
-                .reader
-                .query()
-                .table_name(&self.name)
-                .set_index_name(query.index.map(|index| index_name(index).to_owned()))
-                .consistent_read(query.index.is_none())
+                .request(query)
                 .select(Select::Count)
-                .key_condition_expression(range)
-                .set_expression_attribute_names(placeholders.take_names())
-                .set_expression_attribute_values(placeholders.take_values())
                 .set_exclusive_start_key(start)
                 .send()
                 .await

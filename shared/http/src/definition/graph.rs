@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use dormouse_drawing::{HEIGHT, Layout, Picture, WIDTH};
-use dormouse_runtime::DefinitionHandle;
 use serde_json::{Value, json};
 
 use crate::path::Path;
@@ -16,13 +15,7 @@ pub(super) async fn graph(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let handle = DefinitionHandle::version(&id);
-    let view = app
-        .runtime()
-        .query()
-        .definition(app.tenant(), &handle)
-        .await?;
-    let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
+    let view = super::read::version(&app, id).await?;
     let model = super::model::definition(&app, &view).await?;
     let root = model.get("root").unwrap_or(&Value::Null);
     Ok(Json(drawn(root)))

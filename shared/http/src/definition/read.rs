@@ -46,14 +46,16 @@ pub(super) async fn by_id(
     Scoped(app): Scoped,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let handle = DefinitionHandle::version(&id);
-    let view = app
-        .runtime()
-        .query()
-        .definition(app.tenant(), &handle)
-        .await?;
-    let view = view.ok_or(Refusal::NoSuchDefinition { id })?;
+    let view = version(&app, id).await?;
     Ok(Json(model::definition(&app, &view).await?))
+}
+
+/// The version of an id.
+pub(super) async fn version(app: &App, id: String) -> Result<DefinitionView, Refusal> {
+    let handle = DefinitionHandle::version(&id);
+    let query = app.runtime().query();
+    let view = query.definition(app.tenant(), &handle).await?;
+    view.ok_or(Refusal::NoSuchDefinition { id })
 }
 
 /// `GET /workflow-definitions/many-by-id`: those of the ids that there are.
