@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Run;
+use super::guard::is_guard;
 use crate::definition::declaration::IncidentStrategy;
 use crate::graph::{Graph, NodeIndex, ROOT};
 use crate::id::ContextId;
-use crate::instance::{Context, ExceptionState, Incident, Instance, SubStatus, Work};
+use crate::instance::{Context, ExceptionState, Incident, Instance, SubStatus, Wait, Work};
 use crate::journal::Event;
 
 /// Why an activity could not do its work. What handles it may remember it over a wait.
@@ -199,10 +200,19 @@ impl Run<'_> {
         if chosen.is_empty() {
             return false;
         }
-        self.instance.finished_at = None;
+        let now = self.environment.now;
+        let failed_ms = self
+            .instance
+            .finished_at
+            .take()
+            .map_or(0, |at| now.0 - at.0);
         let told = self.new_waits.len();
-        for bookmark in std::mem::take(&mut self.instance.left) {
+        for mut bookmark in std::mem::take(&mut self.instance.left) {
             if self.instance.contexts.contains_key(&bookmark.context) {
+                // The time for which the instance stood failed counts for no timeout: else a retry would only time out.
+                if let (true, Wait::Timer { due }) = (is_guard(&bookmark), &mut bookmark.wait) {
+                    *due = due.plus_ms(failed_ms);
+                }
                 self.bookmark(bookmark);
             }
         }

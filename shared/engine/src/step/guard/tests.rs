@@ -57,6 +57,24 @@ fn the_last_attempt_is_an_incident_and_an_operator_begins_with_the_first() {
 }
 
 #[test]
+fn the_time_for_which_an_instance_stood_failed_counts_for_no_timeout() {
+    let inner =
+        json!({ "id": "box", "type": "Elsa.Sequence", "activities": [stubborn(2), event("w")] });
+    let mut scenario = played(json!([
+        guarded(inner, json!({ "timeout": 60_000 })),
+        line("after")
+    ]));
+    assert_eq!(scenario.sub_status(), SubStatus::Faulted);
+    scenario.now = scenario.now.plus_ms(3_600_000);
+    scenario.play(crate::step::Stimulus::Retry {
+        activity_ids: Vec::new(),
+    });
+    assert_eq!(scenario.sub_status(), SubStatus::Suspended);
+    let end = scenario.waiting_at("box");
+    assert_eq!(end.due(), Some(scenario.now.plus_ms(60_000)));
+}
+
+#[test]
 fn an_error_that_is_final_is_not_tried_again() {
     let throw = json!({ "id": "t", "type": "Dormouse.Throw", "errorType": literal("Final.One") });
     let scenario = played(json!([guarded(throw, retry(5))]));
