@@ -5,7 +5,7 @@
 
 use axum::extract::State;
 use axum::routing::{get, post};
-use axum::{Json as Answer, Router, middleware};
+use axum::{Json as Answer, Router};
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::{Pause, Tenant};
 use serde::Deserialize;
@@ -13,20 +13,18 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::body::Json;
-use crate::origin;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 
 /// The longest reason of a pause, in bytes.
 const REASON_BYTES_MAX: usize = 1_000;
 
-/// The routes, relative to the root: they lie beside those that are refused while the node drains.
+/// The routes, relative to the root: they are answered while the node drains, see [`crate::stage`].
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/elsa/api/admin/workflow-runtime/status", get(status))
         .route("/elsa/api/admin/workflow-runtime/pause", post(pause))
         .route("/elsa/api/admin/workflow-runtime/resume", post(resume))
-        .route_layer(middleware::from_fn(origin::own_pages_only))
 }
 
 /// `GET /admin/workflow-runtime/status`: as the table says it now.

@@ -1,4 +1,4 @@
-//! The gate before the routes: who is asking, whether he may, and what is recorded of it.
+//! The gate before the routes: who asks, whether they may, and what is recorded of it.
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::{HeaderMap, header};
@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::client_address::ClientAddress;
 use crate::refusal::Refusal;
 use crate::router::API;
+use crate::stage;
 
 /// Before every route: lets in whom the table of rules lets in, and records what it says is to be recorded.
 pub(crate) async fn enter_or_refuse(
@@ -23,12 +24,13 @@ pub(crate) async fn enter_or_refuse(
     match enter(&app, request).await {
         Ok((request, rule, who)) => {
             let Some(name) = rule.and_then(|rule| rule.audit) else {
-                return next.run(request).await;
+                return stage::proceed(&app, request, next).await;
             };
             let (mut parts, body) = request.into_parts();
             let Ok(client) = ClientAddress::from_request_parts(&mut parts, &app).await;
             let path = parts.uri.path().to_owned();
-            let response = next.run(Request::from_parts(parts, body)).await;
+            let request = Request::from_parts(parts, body);
+            let response = stage::proceed(&app, request, next).await;
             // Links record themselves, and where nobody is asked there is nobody to record.
             if who.kind != Kind::Unasked && name != "login" && who.is_known() {
                 let record = AuditRecord {

@@ -60,7 +60,7 @@ pub(crate) fn is_of_workflow(name: &HeaderName) -> bool {
     OF_WORKFLOWS.contains(&name) || begins(&PREFIXES) && !begins(&OF_PROXIES)
 }
 
-/// What every answer says: it is what its content type says, and nothing else.
+/// Has every answer say that it is what its content type says, and nothing else.
 pub(crate) async fn harden(mut response: Response) -> Response {
     let nosniff = HeaderValue::from_static("nosniff");
     let headers = response.headers_mut();
@@ -68,12 +68,18 @@ pub(crate) async fn harden(mut response: Response) -> Response {
     response
 }
 
-/// What every answer of the API says, unless it says something else: nobody keeps a copy.
-pub(crate) async fn keep_private(mut response: Response) -> Response {
-    let headers = response.headers_mut();
+/// Has nobody keep a copy of an answer of the API, unless it says something else.
+pub(crate) fn keep_private(response: &mut Response) {
     let no_store = HeaderValue::from_static("no-store");
+    let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(no_store);
-    response
+}
+
+/// Has browsers come encrypted only, from now on.
+pub(crate) fn demand_https(response: &mut Response) {
+    let two_years = HeaderValue::from_static("max-age=63072000");
+    let headers = response.headers_mut();
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, two_years);
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! They run on the threads for computing, so that those that serve stay free.
 
 use axum::body::Body;
-use axum::extract::{FromRequest, MatchedPath, Request, State};
+use axum::extract::{FromRequest, MatchedPath, Request};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,13 +15,13 @@ use crate::refusal::Refusal;
 use crate::router::API;
 
 /// Has a heavy request answered by a thread for computing, once its body is there: a body that comes slowly occupies no thread.
-pub(crate) async fn run(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn run(app: &App, request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>();
     let path = path.map(MatchedPath::as_str).unwrap_or_default().to_owned();
     if app.compute().is_none() || !is_heavy(request.method(), &path) {
         return next.run(request).await;
     }
-    match compute_answer(&app, &path, request, next).await {
+    match compute_answer(app, &path, request, next).await {
         Ok(response) => response,
         Err(refusal) => refusal.into_response(),
     }

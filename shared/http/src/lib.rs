@@ -70,6 +70,7 @@ mod refusal;
 mod router;
 mod scoped;
 mod script;
+mod stage;
 mod task;
 mod unzip;
 mod webhook;

@@ -5,10 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::refusal::{Overload, Refusal};
@@ -126,22 +124,18 @@ impl FromRequestParts<App> for Ledger {
     }
 }
 
-/// Gives each request its ledger, until it is answered.
-pub(crate) async fn account(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Gives a request its ledger, which its caller holds until it is answered.
+pub(crate) fn account(app: &App, request: &mut Request) -> Result<Ledger, Refusal> {
     let ledger = match request.extensions().get::<Beside>() {
         None => Ledger::new(app.memory()),
         Some(Beside) => {
             let ledger = Ledger::with_free(app.memory(), 0);
-            if let Err(refusal) = ledger.take(head_bytes(&request)) {
-                return refusal.into_response();
-            }
+            ledger.take(head_bytes(request))?;
             ledger
         }
     };
     request.extensions_mut().insert(ledger.clone());
-    let response = next.run(request).await;
-    drop(ledger);
-    response
+    Ok(ledger)
 }
 
 /// Memory of a request's head, about.

@@ -5,10 +5,8 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, header};
 
 use crate::app::App;
 use crate::refusal::{Operating, Refusal};
@@ -24,42 +22,30 @@ pub(crate) fn address(app: &App, authority: Option<&str>, headers: &HeaderMap) -
     format!("{}://{host}", if is_local { "http" } else { "https" })
 }
 
-/// Refuses requests under names that are not this machine's.
-pub(crate) async fn own_names_only(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// Refuses a request under a name that is not this machine's.
+pub(crate) fn own_names_only(app: &App, request: &Request) -> Result<(), Refusal> {
     let host = host(request.headers());
     if app.config().is_local && !host.is_some_and(|(name, _)| is_own(name)) {
-        return Refusal::ForeignHost.into_response();
+        return Err(Refusal::ForeignHost);
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Among a request's extensions: it came encrypted to this process.
 #[derive(Debug, Clone, Copy)]
 pub struct Encrypted;
 
-/// Refuses requests that did not come encrypted, where that is demanded, and has browsers remember it.
-pub(crate) async fn encrypted_only(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// Refuses a request that did not come encrypted, where that is demanded. Gives whether it is.
+pub(crate) fn encrypted_only(app: &App, request: &Request) -> Result<bool, Refusal> {
     let config = app.config();
     if !config.requires_https || request.uri().path().starts_with("/health/") {
-        return next.run(request).await;
+        return Ok(false);
     }
     let is_encrypted = request.extensions().get::<Encrypted>().is_some();
     if !is_encrypted && (config.proxies == 0 || !came_by_https(request.headers())) {
-        return Refusal::from(Operating::HttpsRequired).into_response();
+        return Err(Operating::HttpsRequired.into());
     }
-    let mut response = next.run(request).await;
-    let two_years = HeaderValue::from_static("max-age=63072000");
-    let headers = response.headers_mut();
-    headers.insert(header::STRICT_TRANSPORT_SECURITY, two_years);
-    response
+    Ok(true)
 }
 
 /// Whether everybody who says how a request came says https. A client may say so too, but not that the proxy does not.
@@ -70,17 +56,17 @@ fn came_by_https(headers: &HeaderMap) -> bool {
     said.next().is_some_and(is_https) && said.all(is_https)
 }
 
-/// Refuses changes that a page of another origin asks for.
-pub(crate) async fn own_pages_only(request: Request, next: Next) -> Response {
+/// Refuses a change that a page of another origin asks for.
+pub(crate) fn own_pages_only(request: &Request) -> Result<(), Refusal> {
     let is_safe = matches!(
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
     let headers = request.headers();
     if is_sent_by_foreign_page(headers) || !is_safe && is_foreign_page(headers) {
-        return Refusal::ForeignPage.into_response();
+        return Err(Refusal::ForeignPage);
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Whether a browser says that a page of another site sends this. A GET counts too: some start workflows, and a page can send

@@ -1,9 +1,9 @@
 //! The table of all routes.
 
-use axum::extract::{OriginalUri, Request, State};
+use axum::extract::{OriginalUri, Request};
 use axum::http::Method;
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::middleware;
+use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::json;
@@ -13,8 +13,8 @@ use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{
     absent, activity_execution, activity_test, activity_type, administration, alteration, bookmark,
-    dead_letter, definition, descriptor, event, gate, headers, health, heavy, identity, instance,
-    link, memory, metrics, openapi, origin, script, task, webhook, workflow,
+    dead_letter, definition, descriptor, event, gate, health, identity, instance, link, metrics,
+    openapi, script, stage, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -40,21 +40,13 @@ pub fn router(app: App) -> Router {
         .merge(link::routes())
         .merge(identity::routes())
         .merge(webhook::routes())
-        .merge(absent::routes())
-        .route_layer(middleware::from_fn_with_state(app.clone(), heavy::run))
-        .route_layer(middleware::from_fn(origin::own_pages_only))
-        .route_layer(middleware::from_fn(refuse_head))
-        .layer(middleware::map_response(headers::keep_private));
+        .merge(absent::routes());
     let router = Router::new()
         .nest(API, api)
         .merge(workflow::routes())
         .merge(link::visits())
         .merge(identity::visits())
         .merge(webhook::addresses())
-        .route_layer(middleware::from_fn_with_state(
-            app.clone(),
-            refuse_while_draining,
-        ))
         .merge(administration::routes())
         .merge(health::routes())
         .merge(metrics::routes())
@@ -64,16 +56,7 @@ pub fn router(app: App) -> Router {
         ))
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
-        .layer(middleware::from_fn_with_state(app.clone(), memory::account))
-        .layer(middleware::from_fn_with_state(
-            app.clone(),
-            origin::encrypted_only,
-        ))
-        .layer(middleware::from_fn_with_state(
-            app.clone(),
-            origin::own_names_only,
-        ))
-        .layer(middleware::map_response(headers::harden))
+        .layer(middleware::from_fn_with_state(app.clone(), stage::enter))
         .with_state(app);
     let without_slash = router.clone();
     router.fallback(move |request| find_without_slash(without_slash, request))
@@ -100,31 +83,6 @@ async fn find_without_slash(router: Router, mut request: Request) -> Response {
 
 async fn version() -> Json<serde_json::Value> {
     Json(json!({ "packageVersion": env!("CARGO_PKG_VERSION") }))
-}
-
-async fn refuse_while_draining(State(app): State<App>, request: Request, next: Next) -> Response {
-    if app.is_draining() {
-        return Refusal::Draining.into_response();
-    }
-    next.run(request).await
-}
-
-/// As in Elsa, no route of the API answers HEAD, but for the links that mail scanners look at: those tell that nothing
-/// has happened.
-async fn refuse_head(request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    let is_link = path.ends_with("/trigger") || path.ends_with("/resume");
-    if request.method() == Method::HEAD && !is_link {
-        let OriginalUri(uri) = request
-            .extensions()
-            .get::<OriginalUri>()
-            .cloned()
-            .unwrap_or_else(|| OriginalUri(request.uri().clone()));
-        return wrong_method(Method::HEAD, OriginalUri(uri))
-            .await
-            .into_response();
-    }
-    next.run(request).await
 }
 
 async fn nowhere(OriginalUri(uri): OriginalUri) -> Refusal {
