@@ -61,14 +61,15 @@ fn what_is_broken_is_found_mended_and_then_gone() {
             if partition.starts_with("~/TIMER#") {
                 writes.push(Write::Delete(item.key.clone(), Condition::Exists));
             }
-            // The bookmark's row is doubled for an instance that never was.
+            // The bookmark's row belongs to an instance that never was, and its own has none.
             if let Some(rest) = sort.strip_prefix(&format!("B##{id}#")) {
+                writes.push(Write::Delete(item.key.clone(), Condition::Exists));
                 let key = Key::new(partition.clone(), format!("B##nobody#{rest}"));
                 let attributes = item.attributes.clone();
                 writes.push(Write::Put(Item { key, attributes }, Condition::Absent));
             }
         }
-        assert_eq!(writes.len(), 3, "{writes:?}");
+        assert_eq!(writes.len(), 4, "{writes:?}");
         let put = |partition: &str, sort: &str, name: &str, value: Value| {
             let attributes = Attributes::from([(name.to_owned(), value)]);
             let key = Key::new(partition, sort);
@@ -105,6 +106,7 @@ fn what_is_broken_is_found_mended_and_then_gone() {
     let expected = [
         "blobWithoutOwner",
         "bookmarkWithoutInstance",
+        "bookmarkWithoutRow",
         "claimWithoutHolder",
         "rowsWithoutInstance",
         "timerMissing",

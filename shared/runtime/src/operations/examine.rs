@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use dormouse_engine::graph::Recurrence;
 use dormouse_store::Tenant;
 use dormouse_store::instance::stamp::Stamp;
-use dormouse_store::operation::examine::{Examination, Kind, Suspect};
+use dormouse_store::operation::examine::{Examination, Kind, Suspect, Unfound};
 use dormouse_store::table::blobs::ListBlobs;
 use dormouse_store::table::scan::Scan;
 
 use crate::definitions::publish::first_occurrences;
 use crate::error::RuntimeError;
+use crate::kernel::burst::found_by;
 use crate::operations::Operations;
 use crate::query::InstanceDetail;
 use crate::work::resume::ResumeRequest;
@@ -94,6 +95,9 @@ impl Operations<'_> {
                 is_repaired,
             });
         }
+        for unfound in &examination.unfound {
+            self.examine_unfound(unfound, examined, &mut report).await?;
+        }
         self.examine_outbox(examined, &mut report).await?;
         for suspect in &examination.idle {
             self.examine_idle(suspect, examined, &mut report).await?;
@@ -107,6 +111,44 @@ impl Operations<'_> {
         self.examine_blobs(&examination.blobs, examined, &mut report)
             .await?;
         Ok(report)
+    }
+
+    /// A bookmark that no event finds gets its row again, from its instance's state.
+    async fn examine_unfound(
+        self,
+        unfound: &Unfound,
+        examined: Examined<'_>,
+        report: &mut ExaminationReport,
+    ) -> Result<(), RuntimeError> {
+        let suspect = Suspect {
+            tenant: unfound.tenant.clone(),
+            instance_id: unfound.instance_id.clone(),
+        };
+        let Some(found) = self.suspect(&suspect, report).await? else {
+            return Ok(());
+        };
+        let id = unfound.bookmark_id.as_str();
+        let open = found
+            .instance
+            .bookmarks
+            .iter()
+            .find(|b| b.id.as_str() == id);
+        let mut is_repaired = false;
+        if let (true, Some(open)) = (examined.repairs, open)
+            && let Some(found_by) = found_by(&found.instance, open)?
+        {
+            let operations = self.store().operations();
+            let now = self.now().0;
+            is_repaired = operations.put_missing_row(unfound, &found_by, now).await?;
+        }
+        let about = format!("{id} of {}", unfound.instance_id);
+        report.add(
+            Kind::BookmarkWithoutRow,
+            &unfound.tenant,
+            about,
+            is_repaired,
+        );
+        Ok(())
     }
 
     /// Rows that lie too long in the outbox are delivered by a sweep, like younger ones.

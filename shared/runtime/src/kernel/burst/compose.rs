@@ -353,7 +353,11 @@ fn perform(
     }
 }
 
-fn found_by(instance: &Instance, bookmark: &Bookmark) -> Result<Option<FoundBy>, RuntimeError> {
+/// What the row of a bookmark holds. `None`: it is found by its id only.
+pub(crate) fn found_by(
+    instance: &Instance,
+    bookmark: &Bookmark,
+) -> Result<Option<FoundBy>, RuntimeError> {
     let Some(hash) = bookmark.hash() else {
         return Ok(None);
     };

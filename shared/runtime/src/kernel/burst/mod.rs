@@ -24,7 +24,7 @@ use dormouse_store::{StoreError, Tenant};
 use futures_util::future::BoxFuture;
 
 pub(crate) use call::no_such_workflow;
-pub(crate) use compose::Composed;
+pub(crate) use compose::{Composed, found_by};
 pub(crate) use measure::Since;
 pub(crate) use stepper::Stepper;
 

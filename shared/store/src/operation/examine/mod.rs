@@ -72,6 +72,17 @@ pub struct Suspect {
     pub instance_id: String,
 }
 
+/// An open bookmark whose row is missing: no event finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfound {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The instance that waits.
+    pub instance_id: String,
+    /// The bookmark.
+    pub bookmark_id: String,
+}
+
 /// What an examination found.
 #[derive(Debug, Default)]
 pub struct Examination {
@@ -83,6 +94,8 @@ pub struct Examination {
     pub running: u64,
     /// What is wrong.
     pub findings: Vec<Finding>,
+    /// Open bookmarks whose rows are missing.
+    pub unfound: Vec<Unfound>,
     /// Instances with open bookmarks that have no row: they may wait for a time.
     pub waiting: Vec<Suspect>,
     /// Instances without a valid lease and without anything in the outbox, which may have been cut off.
@@ -115,7 +128,7 @@ impl Operations<'_> {
             i64::MAX
         };
         findings.extend(self.lost_bookmarks(&facts, settled_ms).await?);
-        findings.extend(self.missing_rows(&facts).await?);
+        let unfound = self.missing_rows(&facts).await?;
         findings.extend(self.lost_rows(&facts).await?);
         findings.extend(self.old_triggers(&facts).await?);
         findings.extend(self.lost_claims(&facts).await?);
@@ -126,7 +139,10 @@ impl Operations<'_> {
                 findings.push(finding(Kind::OldOutbox, tenant, about, Vec::new()));
             }
         }
-        Ok(examination(facts, findings, now_ms))
+        Ok(Examination {
+            unfound,
+            ..examination(facts, findings, now_ms)
+        })
     }
 }
 

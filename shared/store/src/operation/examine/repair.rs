@@ -2,7 +2,7 @@
 //! what it has seen, so one that is overtaken by the work that goes on changes nothing.
 
 use super::facts::{Facts, Head};
-use super::{Finding, Kind, finding};
+use super::{Finding, Kind, Unfound, finding};
 use crate::definition::head::{self as definition, DefinitionHead};
 use crate::definition::trigger;
 use crate::instance::head::{self as instance, HeadItem, Stored, head_key};
@@ -11,9 +11,10 @@ use crate::instance::uniqueness;
 use crate::item::body;
 use crate::item::error::StoreError;
 use crate::item::number::number;
+use crate::item::stamp::Stamp;
 use crate::item::tenant::Tenant;
 use crate::operation::Operations;
-use crate::stimulus::bookmark::{self, BookmarkRow};
+use crate::stimulus::bookmark::{self, BookmarkRow, FoundBy};
 use crate::table::{Condition, Item, Key, Query, Write, Written};
 
 impl Operations<'_> {
@@ -52,10 +53,10 @@ impl Operations<'_> {
         Ok(findings)
     }
 
-    pub(super) async fn missing_rows(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
+    pub(super) async fn missing_rows(self, facts: &Facts) -> Result<Vec<Unfound>, StoreError> {
         let rows: std::collections::BTreeSet<&Key> =
             facts.bookmarks.iter().map(|(_, key, _)| key).collect();
-        let mut findings = Vec::new();
+        let mut unfound = Vec::new();
         for ((tenant, id), head) in &facts.heads {
             let Head::Instance(stored) = head else {
                 continue;
@@ -72,12 +73,61 @@ impl Operations<'_> {
                 let now = self.head_now(tenant, id).await?;
                 if matches!(now, Some(HeadItem::Instance(now)) if now.head.bookmarks.contains_key(bookmark))
                 {
-                    let about = format!("{bookmark} of {id}");
-                    findings.push(finding(Kind::BookmarkWithoutRow, tenant, about, vec![key]));
+                    unfound.push(Unfound {
+                        tenant: tenant.clone(),
+                        instance_id: id.clone(),
+                        bookmark_id: bookmark.clone(),
+                    });
                 }
             }
         }
-        Ok(findings)
+        Ok(unfound)
+    }
+
+    /// Puts the missing row of an open bookmark, whose content only its instance's state knows. False: the instance has moved
+    /// on, or the row is there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn put_missing_row(
+        self,
+        unfound: &Unfound,
+        found_by: &FoundBy,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let (tenant, id) = (&unfound.tenant, &unfound.instance_id);
+        let Some(HeadItem::Instance(stored)) = self.head_now(tenant, id).await? else {
+            return Ok(false);
+        };
+        let head = &stored.head;
+        let Some(open) = head.bookmarks.get(&unfound.bookmark_id) else {
+            return Ok(false);
+        };
+        let Some(place) = &open.place else {
+            return Ok(false);
+        };
+        let found_by = FoundBy {
+            // The instance may have got another one since.
+            correlation_id: place.correlation_id.clone(),
+            ..found_by.clone()
+        };
+        if found_by.place() != *place {
+            return Ok(false);
+        }
+        let stamp = Stamp {
+            commit: head.commit,
+            fence: head.fence,
+            attempt: open.attempt,
+            at_ms: now_ms,
+        };
+        let row = bookmark::item(tenant, id, (&unfound.bookmark_id, &found_by), &stamp)?;
+        let unchanged = Condition::Equals("cn".into(), number(head.commit));
+        let writes = [
+            Write::Check(head_key(tenant, id)?, unchanged),
+            Write::Put(row, Condition::Absent),
+        ];
+        Ok(self.table().write(&writes).await? == Written::Done)
     }
 
     pub(super) async fn lost_rows(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
@@ -171,6 +221,7 @@ impl Operations<'_> {
                 self.delete_if_as_seen(finding.kind, key, owner).await
             }
             Kind::RowsWithoutInstance => self.delete_rows_beside(owner, now_ms).await,
+            // Their content is the runtime's to know, or they are its to deliver.
             Kind::BookmarkWithoutRow
             | Kind::OldOutbox
             | Kind::Interrupted
