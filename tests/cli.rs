@@ -32,6 +32,8 @@ mod newcomer;
 mod operate;
 #[path = "cli/operating.rs"]
 mod operating;
+#[path = "cli/packages.rs"]
+mod packages;
 #[path = "cli/process.rs"]
 mod process;
 #[path = "cli/studio.rs"]
