@@ -13,6 +13,7 @@ use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
 use crate::stimulus::Timers;
+use crate::stimulus::merged::{after, merged};
 use crate::table::{Condition, Item, Key, Query, Write};
 
 /// Something that is due at a time.
@@ -150,6 +151,24 @@ impl Timers<'_> {
             timers: readable(page.items, Timer::from_item),
             cursor: page.cursor,
         })
+    }
+
+    /// The timers of all tenants, soonest first, at most `limit`; `cursor` is that of an earlier page. A query of each shard.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadCursor`], or what the table says.
+    pub async fn list(self, cursor: Option<&str>, limit: usize) -> Result<TimerPage, StoreError> {
+        let is_sort = |cursor: &str| cursor.len() > 13 && cursor.split('#').count() == 3;
+        let from = match cursor {
+            None => String::new(),
+            Some(cursor) if is_sort(cursor) => after(cursor),
+            Some(_) => return Err(StoreError::BadCursor),
+        };
+        let partitions = (0..self.timer_shards()).map(partition);
+        let (items, cursor) = merged(&self, partitions, (&from, ""), limit).await?;
+        let timers = readable(items, Timer::from_item);
+        Ok(TimerPage { timers, cursor })
     }
 
     /// Whether there is such a timer. One read. One that was moved is found at its new time only.
