@@ -217,15 +217,12 @@ async fn open(Scoped(app): Scoped, query: Query) -> Result<Response, Refusal> {
 }
 
 fn model(task: &OpenTask) -> Value {
-    let (of_type, version) = match &task.of_type {
-        Some((of_type, version)) => (Some(of_type), *version),
-        None => (None, None),
-    };
+    let of_type = task.of_type.as_ref();
     json!({
         "taskId": task.task_id,
         "taskName": task.name,
-        "activityType": of_type,
-        "activityTypeVersion": version,
+        "activityType": of_type.map(|of_type| &of_type.name),
+        "activityTypeVersion": of_type.and_then(|of_type| of_type.version),
         "queue": task.queue,
         "activityId": task.activity_id,
         "activityName": task.activity_name,

@@ -139,7 +139,7 @@ pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};
 pub use tasks::answer::Heard;
-pub use tasks::open::{OpenTask, OpenTaskPage};
+pub use tasks::open::{OpenTask, OpenTaskPage, OwnType};
 pub use tasks::poll::{PollRequest, Polled};
 pub use tasks::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 pub use timers::Timers;

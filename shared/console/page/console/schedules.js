@@ -46,7 +46,7 @@ export async function page(query) {
       few(rhythm(one)), few(moment(one.nextOccurrences[0])),
       h("td", { class: "few" }, one.nextOccurrences.slice(1, 3).map((time) => h("div", { class: "soft" }, moment(time)))),
       OVERLAPS[one.overlapPolicy] ?? one.overlapPolicy,
-      h("td", { class: "few buttons" }, maySkip ? action("Skip next…", () => skip(one), { "aria-label": `Skip the next occurrence of ${one.definitionId} ${one.activityId}` }) : ""),
+      h("td", { class: "few buttons" }, maySkip ? action("Skip next…", () => skip(one), { "aria-label": `Skip next… of ${one.definitionId} ${one.activityId}` }) : ""),
     ])) : nothing("No workflow starts by itself.", "A published workflow with a Timer, Cron or StartAt trigger is listed here."),
     pages(query, "schedules", schedules.cursor),
     h("h2", {}, "Timers of instances"),

@@ -48,6 +48,7 @@ mod tests {
     use serde_json::json;
 
     use crate::activity::scenario::{Scenario, literal};
+    use crate::instance::Start;
 
     fn workflow(storage: &str) -> Scenario {
         Scenario::workflow(json!({
@@ -76,13 +77,16 @@ mod tests {
     #[test]
     fn attributes_follow_their_variable_and_outlive_what_is_in_memory_only() {
         for storage in ["WorkflowInstanceStorageDriver", "MemoryStorageDriver"] {
-            let mut scenario = workflow(storage);
-            scenario.start_with_input(json!({ "region": "EU" }));
+            let start = Start {
+                input: [("region".to_owned(), json!("EU"))].into_iter().collect(),
+                ..Start::default()
+            };
+            let mut scenario = workflow(storage).start_with(start);
             assert_eq!(noted(&scenario), [("Customer", "nobody"), ("Region", "EU")]);
             assert!(scenario.instance.input.is_empty(), "the input is gone");
-            scenario.event("one");
+            assert!(scenario.resume("e1", json!({})));
             assert_eq!(noted(&scenario), [("Customer", "ACME"), ("Region", "EU")]);
-            scenario.event("two");
+            assert!(scenario.resume("e2", json!({})));
             assert!(scenario.instance.is_ended());
             assert_eq!(noted(&scenario), [("Customer", "ACME"), ("Region", "EU")]);
         }

@@ -5,7 +5,7 @@ use dormouse_engine::instance::{Bookmark, SubStatus};
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use dormouse_store::instance::head::Summary;
-use dormouse_store::instance::list::{InstanceFilter, ListedInstance, Paging};
+use dormouse_store::instance::list::{InstanceFilter, Paging};
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
@@ -16,6 +16,15 @@ use crate::tasks::Tasks;
 const AT_ONCE: usize = 50;
 const INSTANCES_MAX: usize = 1_000;
 
+/// The type of an activity whose type is data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnType {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Option<u64>,
+}
+
 /// A task that is open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenTask {
@@ -23,8 +32,8 @@ pub struct OpenTask {
     pub task_id: String,
     /// Its name: that of `RunTask`, or the activity type.
     pub name: String,
-    /// The activity type and its version, where the type is data.
-    pub of_type: Option<(String, Option<u64>)>,
+    /// The activity type, where it is data.
+    pub of_type: Option<OwnType>,
     /// The queue from which workers take it, if there is one.
     pub queue: Option<String>,
     /// The activity.
@@ -75,17 +84,30 @@ impl Tasks<'_> {
             let paging = Paging {
                 ascending: true,
                 skip: 0,
-                limit: limit.clamp(1, AT_ONCE),
+                limit: AT_ONCE,
                 cursor: page.cursor.take(),
             };
             let instances = self.store().instances();
             let listed = instances.list(tenant, &filter, &paging).await?;
-            read += paging.limit;
-            let of_each = listed.instances.into_iter();
-            let of_each = of_each.map(|one| self.of_instance(tenant, one));
-            let found = try_join_all(of_each).await?.into_iter().flatten();
-            page.tasks
-                .extend(found.filter(|task| name.is_none_or(|name| name == task.name)));
+            read += AT_ONCE;
+            let of_each = listed.instances.iter();
+            let of_each = of_each.map(|one| self.of_instance(tenant, &one.instance_id));
+            let mut found = try_join_all(of_each)
+                .await?
+                .into_iter()
+                .zip(&listed.instances);
+            for (tasks, of) in &mut found {
+                let wanted = tasks.into_iter();
+                page.tasks
+                    .extend(wanted.filter(|task| name.is_none_or(|name| name == task.name)));
+                if page.tasks.len() >= limit {
+                    page.cursor = Some(of.cursor(true)?);
+                    break;
+                }
+            }
+            if found.next().is_some() {
+                return Ok(page);
+            }
             page.cursor = listed.cursor;
             if page.cursor.is_none() || page.tasks.len() >= limit {
                 break;
@@ -98,10 +120,9 @@ impl Tasks<'_> {
     async fn of_instance(
         self,
         tenant: &Tenant,
-        listed: ListedInstance,
+        instance_id: &str,
     ) -> Result<Vec<OpenTask>, RuntimeError> {
-        let ListedInstance { instance_id, .. } = listed;
-        let Some(found) = self.kernel().read(tenant, &instance_id).await? else {
+        let Some(found) = self.kernel().read(tenant, instance_id).await? else {
             return Ok(Vec::new());
         };
         let (graph, instance) = (&found.graph, &found.instance);
@@ -121,7 +142,7 @@ impl Tasks<'_> {
                 activity_id: node.id.clone(),
                 activity_name: node.name.clone(),
                 since: bookmark.created_at,
-                instance_id: instance_id.clone(),
+                instance_id: instance_id.to_owned(),
                 summary: found.head.summary.clone(),
             })
         });
@@ -130,14 +151,15 @@ impl Tasks<'_> {
 }
 
 /// The name of the task that a bookmark waits for, and its type where that is data. `None`: it waits for something else.
-fn named(bookmark: &Bookmark) -> Option<(String, Option<(String, Option<u64>)>)> {
+fn named(bookmark: &Bookmark) -> Option<(String, Option<OwnType>)> {
     let text = |name: &str| bookmark.payload.get(name).and_then(Value::as_str);
     if bookmark.name == "Elsa.RunTask" {
         return Some((text("TaskName")?.to_owned(), None));
     }
-    let of_type = text("Type")
-        .filter(|_| text("For") == Some("task"))?
-        .to_owned();
-    let version = bookmark.payload.get("Version").and_then(Value::as_u64);
-    Some((of_type.clone(), Some((of_type, version))))
+    let name = text("Type").filter(|_| text("For") == Some("task"))?;
+    let of_type = OwnType {
+        name: name.to_owned(),
+        version: bookmark.payload.get("Version").and_then(Value::as_u64),
+    };
+    Some((name.to_owned(), Some(of_type)))
 }

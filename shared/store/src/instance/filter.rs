@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instance::head::Summary;
 use crate::item::error::StoreError;
-use crate::item::key_text::time;
+use crate::item::key_text::{part, time};
 
 /// Which instances. Every field that is set must match; an empty list matches all. Stored with alteration plans, so
 /// its names are stable for ever.
@@ -76,6 +76,24 @@ pub struct ListedInstance {
     pub summary: Summary,
 }
 
+impl ListedInstance {
+    /// The cursor of a page that begins after it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadId`]
+    pub fn cursor(&self, ascending: bool) -> Result<String, StoreError> {
+        let id = part("an instance id", &self.instance_id)?;
+        let sort = format!("{}#{id}", time(self.summary.created_ms));
+        Ok(after(ascending, &sort))
+    }
+}
+
+/// The cursor of a page that begins after a sort key.
+fn after(ascending: bool, sort: &str) -> String {
+    format!("{}{sort}", if ascending { '+' } else { '-' })
+}
+
 /// A range of creation times, as sort keys of the indexes.
 pub(crate) struct Range {
     pub(crate) ascending: bool,
@@ -86,7 +104,7 @@ pub(crate) struct Range {
 impl Range {
     /// Where to go on after an item.
     pub(crate) fn cursor(&self, sort: &str) -> String {
-        format!("{}{sort}", if self.ascending { '+' } else { '-' })
+        after(self.ascending, sort)
     }
 }
 

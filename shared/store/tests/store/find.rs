@@ -30,7 +30,7 @@ fn make(rig: &Rig, n: u32) -> ListedInstance {
     summary.finished_ms = (sub_status != "Suspended").then_some(5_000 + i64::from(n));
     summary.correlation_id = n.is_multiple_of(7).then(|| "c".to_owned());
     if n % 4 < 3 {
-        let region = if n % 4 == 0 { "EU" } else { "US" };
+        let region = if n.is_multiple_of(4) { "EU" } else { "US" };
         summary.attributes.insert("Region".into(), region.into());
     }
     if n.is_multiple_of(5) {
