@@ -148,7 +148,7 @@ impl Timers<'_> {
         for _ in 0..TIMERS_READS_MAX {
             let missing = limit - page.timers.len();
             let timers = self.store().timers();
-            let read = timers.list(page.cursor.as_deref(), missing).await?;
+            let read = timers.list(tenant, page.cursor.as_deref(), missing).await?;
             let own = read.timers.iter().filter(|row| row.tenant == *tenant);
             let own = own.map(|row| self.awaited(tenant, &row.body));
             page.timers
