@@ -180,6 +180,14 @@ fn a_person_completes_and_fails_tasks_in_the_inbox() {
 }
 
 #[test]
+fn schedules_are_shown_and_an_occurrence_is_skipped() {
+    let Some(browser) = browser() else { return };
+    let data = folder();
+    let server = Server::start(data.path());
+    visit("schedules.mjs", &server, &browser);
+}
+
+#[test]
 fn keys_users_and_roles_are_managed_and_a_reader_sees_no_errors() {
     let Some(browser) = browser() else { return };
     let data = folder();

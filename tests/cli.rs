@@ -24,6 +24,8 @@ mod credentials;
 mod doctor;
 #[path = "cli/examples.rs"]
 mod examples;
+#[path = "cli/finding.rs"]
+mod finding;
 #[path = "cli/for_programs.rs"]
 mod for_programs;
 #[path = "cli/newcomer.rs"]

@@ -41,6 +41,27 @@ await page.getByText("26–30 of 30").waitFor();
 await page.goBack();
 await page.getByText("1–25 of 30").waitFor();
 
+// Search attributes are a filter and a column, and each value leads to the instances that have it.
+const order = { definitionId: "order", name: "order", inputs: [{ name: "Region", type: "String" }],
+  customProperties: { searchAttributes: [{ name: "Region", input: "Region" }] },
+  root: { type: "Elsa.Sequence", id: "all", activities: [{ type: "Elsa.Event", id: "go", eventName: literal("String", "Paid") }] } };
+await api("POST", "/workflow-definitions", { model: order, publish: true });
+for (const Region of ["EU", "US", "EU"]) await api("POST", "/workflow-definitions/order/dispatch", { input: { Region } });
+await until("three orders wait", async () => (await count({ definitionIds: ["order"], subStatuses: ["Suspended"] })) === 3);
+await page.goto(`${URL_}/#/instances?definition=order&columns=workflow,attributes`);
+await page.getByText("1–3 of 3").waitFor();
+await page.getByLabel("Search attributes").fill("Region=EU");
+await page.getByLabel("Search attributes").press("Enter");
+await page.getByText("1–2 of 2").waitFor();
+await shoot(page, "attributes");
+await accessible(page, "search attributes");
+await page.goto(`${URL_}/#/instances?columns=workflow,attributes`);
+await page.getByRole("link", { name: "Region: US" }).click();
+await page.getByText("1–1 of 1").waitFor();
+for (const one of (await api("POST", "/workflow-instances", { definitionIds: ["order"] })).items) await api("DELETE", `/workflow-instances/${one.id}`);
+await page.goto(`${URL_}/#/instances?definition=waits&columns=workflow,duration,correlation,version`);
+await page.getByText("1–25 of 30").waitFor();
+
 // Some are chosen, then all that match; each has a result.
 await page.getByLabel("Select this page").check();
 await page.getByText("25 instances selected").waitFor();

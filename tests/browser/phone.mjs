@@ -4,7 +4,7 @@
 import { strict as assert } from "node:assert";
 import { URL_, accessible, arrive, leave, open, shoot } from "./person.mjs";
 
-const PAGES = [["", "Overview"], ["inbox", "Inbox"], ["instances", "Instances"], ["instances?definition=approval&columns=workflow,state,duration", "Instances"], ["incidents", "Incidents"], ["definitions", "Workflows"], ["definitions/approval", "Approval"], ["dead-letters", "Dead letters"], ["cluster", "Cluster"], ["access", "Access"]];
+const PAGES = [["", "Overview"], ["inbox", "Inbox"], ["instances", "Instances"], ["instances?definition=approval&columns=workflow,state,duration", "Instances"], ["incidents", "Incidents"], ["definitions", "Workflows"], ["definitions/approval", "Approval"], ["schedules", "Schedules"], ["dead-letters", "Dead letters"], ["cluster", "Cluster"], ["access", "Access"]];
 
 const page = await arrive({ width: 390, height: 780 });
 await page.goto(`${URL_}/`);

@@ -1,6 +1,7 @@
 //! Containers: they are asked whether they live, go without haste, and never all at once.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use dormouse_tests::template::{Template, documents};
 use serde_json::{Value, json};
@@ -86,4 +87,47 @@ fn containers_have_variables_that_functions_have() {
     let functions = names(&template.globals()["Environment"]["Variables"]);
     let foreign: Vec<&String> = kubernetes.difference(&functions).collect();
     assert_eq!(foreign, ["AWS_REGION"]);
+}
+
+#[test]
+fn nothing_but_the_agent_of_the_pod_is_reached_at_the_machine() {
+    let policy = of_kind("NetworkPolicy");
+    let selector = &policy["spec"]["podSelector"]["matchLabels"];
+    let pod = &of_kind("Deployment")["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(selector, pod);
+    let rules = policy["spec"]["egress"].as_array().expect("rules").iter();
+    let blocks: Vec<&Value> = rules
+        .flat_map(|rule| rule["to"].as_array().expect("where to"))
+        .map(|to| &to["ipBlock"])
+        .filter(|block| !block.is_null())
+        .collect();
+    let agent = json!({ "cidr": "169.254.170.23/32" });
+    let others = json!({ "cidr": "0.0.0.0/0", "except": ["169.254.0.0/16"] });
+    assert_eq!(blocks, [&agent, &others]);
+    let port = &policy["spec"]["ingress"][0]["ports"][0]["port"];
+    let ports = &of_kind("Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"];
+    assert_eq!(*port, ports[0]["name"]);
+}
+
+#[test]
+fn the_dashboard_shows_metrics_that_there_are() {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(repository.join(path)).expect("a file");
+    let known = read("shared/guide/src/reference/metrics.md");
+    let dashboard: Value =
+        serde_json::from_str(&read("infra/grafana/dormouse.json")).expect("JSON");
+    let mut shown = BTreeSet::new();
+    for panel in dashboard["panels"].as_array().expect("panels") {
+        for target in panel["targets"].as_array().expect("targets") {
+            let query = target["expr"].as_str().expect("a query");
+            let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let words = query.split(|c| !is_of_name(c));
+            let names = words.filter(|word| word.starts_with("dormouse_"));
+            shown.extend(names.map(|name| name.trim_end_matches("_bucket").to_owned()));
+        }
+    }
+    assert!(shown.len() > 12, "{shown:?}");
+    for name in shown {
+        assert!(known.contains(&format!("| `{name}` |")), "{name}");
+    }
 }

@@ -40,6 +40,7 @@ const FILES: &[(&str, &[u8])] = files!(
     "/console/overview.js",
     "/console/reach.js",
     "/console/runs.js",
+    "/console/schedules.js",
     "/console/session.js",
     "/console/shell.js",
     "/console/start.js",

@@ -125,6 +125,10 @@ impl Scheduler for TableScheduler {
         Ok(Some(self.store.timers().timer_clearing(&row(timer)?)?))
     }
 
+    fn lies_in_table(&self) -> bool {
+        true
+    }
+
     fn committed(&self, timer: &Timer) {
         self.is_set(timer);
     }

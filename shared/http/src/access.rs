@@ -287,6 +287,10 @@ pub const RULES: &[Rule] = &[
     rule(POST, "/tasks/{id}/fail", Any(&["tasks:complete"])).audit("resume"),
     rule(POST, "/tasks/{id}/heartbeat", Any(&["tasks:complete"])),
     rule(POST, "/tasks/poll", Any(&["tasks:poll"])),
+    rule(GET, "/tasks", Any(READ_INSTANCES)),
+    rule(GET, "/schedules", READ_DEFINITIONS),
+    rule(GET, "/schedules/timers", Any(READ_INSTANCES)),
+    rule(POST, "/schedules/skip", ALTER).audit("skip"),
     rule(POST, "/events/{name}/trigger", Any(&["trigger:event"])),
     rule(
         GET_POST,

@@ -68,6 +68,7 @@ mod query;
 mod rate_limit;
 mod refusal;
 mod router;
+mod schedule;
 mod scoped;
 mod script;
 mod stage;

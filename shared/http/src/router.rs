@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::{
     absent, activity_execution, activity_test, activity_type, administration, alteration, bookmark,
     dead_letter, definition, descriptor, event, gate, health, identity, instance, link, metrics,
-    openapi, script, stage, task, webhook, workflow,
+    openapi, schedule, script, stage, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -35,6 +35,7 @@ pub fn router(app: App) -> Router {
         .merge(alteration::routes())
         .merge(bookmark::routes())
         .merge(task::routes())
+        .merge(schedule::routes())
         .merge(event::routes())
         .merge(dead_letter::routes())
         .merge(link::routes())

@@ -1,17 +1,21 @@
 //! Tasks of outside workers: asked for, answered, kept alive.
 
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
 use dormouse_engine::activity_type::{is_queue_name, is_type_name};
-use dormouse_runtime::{Heard, PollRequest, Polled, ResumeOutcome, TASKS_MAX, WAIT_MS_MAX};
+use dormouse_runtime::query::InstanceFilter;
+use dormouse_runtime::{
+    Heard, OpenTask, PollRequest, Polled, ResumeOutcome, TASKS_MAX, WAIT_MS_MAX,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::body::{ElsaJson, Json};
-use crate::instance;
+use crate::instance::{self, attributes};
 use crate::path::Path;
+use crate::query::Query;
 use crate::refusal::{Operating, Overload, Refusal};
 use crate::scoped::Scoped;
 
@@ -19,6 +23,8 @@ use crate::scoped::Scoped;
 const TYPES_MAX: usize = 50;
 /// The longest name of a worker, in bytes.
 const WORKER_BYTES_MAX: usize = 200;
+/// The most open tasks of one page, but for those of its last instances.
+const OPEN_MAX: usize = 100;
 /// How long a request for tasks waits without looking whether the server is about to stop, in ms.
 const SLICE_MS: u64 = 1_000;
 
@@ -26,6 +32,7 @@ const SLICE_MS: u64 = 1_000;
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/tasks/poll", post(poll))
+        .route("/tasks", get(open))
         .route("/tasks/{id}/complete", post(complete))
         .route("/tasks/{id}/fail", post(fail))
         .route("/tasks/{id}/heartbeat", post(heartbeat))
@@ -183,4 +190,46 @@ async fn poll(Scoped(app): Scoped, Json(request): Json<Poll>) -> Result<Response
             return Ok(Answer(json!({ "tasks": tasks })).into_response());
         }
     }
+}
+
+/// `GET /tasks`: open tasks, those of the oldest instances first; `cursor` in the answer leads to the next page.
+async fn open(Scoped(app): Scoped, query: Query) -> Result<Response, Refusal> {
+    let limit = query.read::<usize>("pagesize")?.unwrap_or(25);
+    let limit = limit.clamp(1, OPEN_MAX);
+    let name = query.text("task");
+    let cursor = query.text("cursor").map(str::to_owned);
+    let text = |name: &str| query.text(name).map(str::to_owned);
+    let attributes = attributes::of_parameters(&query.all("searchattribute"))?;
+    let filter = InstanceFilter {
+        definition_ids: text("definitionid").into_iter().collect(),
+        correlation_id: text("correlationid"),
+        search: text("searchterm"),
+        attributes: attributes::of_member(Some(attributes))?,
+        ..InstanceFilter::default()
+    };
+    let runtime = app.runtime();
+    let found = runtime
+        .tasks()
+        .open(app.tenant(), (name, filter), cursor, limit);
+    let page = found.await?;
+    let items: Vec<Value> = page.tasks.iter().map(model).collect();
+    Ok(Answer(json!({ "items": items, "cursor": page.cursor })).into_response())
+}
+
+fn model(task: &OpenTask) -> Value {
+    let of_type = task.of_type.as_ref();
+    json!({
+        "taskId": task.task_id,
+        "taskName": task.name,
+        "activityType": of_type.map(|of_type| &of_type.name),
+        "activityTypeVersion": of_type.and_then(|of_type| of_type.version),
+        "queue": task.queue,
+        "activityId": task.activity_id,
+        "activityName": task.activity_name,
+        "createdAt": task.since.to_string(),
+        "workflowInstanceId": task.instance_id,
+        "definitionId": task.summary.definition_id,
+        "name": task.summary.name,
+        "correlationId": task.summary.correlation_id,
+    })
 }

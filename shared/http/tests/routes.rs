@@ -51,6 +51,10 @@ mod pauses;
 mod provider;
 #[path = "routes/rules.rs"]
 mod rules;
+#[path = "routes/schedules.rs"]
+mod schedules;
+#[path = "routes/search_attributes.rs"]
+mod search_attributes;
 #[path = "routes/server.rs"]
 mod server;
 #[path = "routes/sessions.rs"]

@@ -139,10 +139,14 @@ pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};
 pub use tasks::answer::Heard;
+pub use tasks::open::{OpenTask, OpenTaskPage, OwnType};
 pub use tasks::poll::{PollRequest, Polled};
 pub use tasks::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 pub use timers::Timers;
 pub use timers::fire::TimerOutcome;
+pub use timers::schedules::{
+    InstanceTimer, InstanceTimerPage, Schedule, SchedulePage, SkipOutcome,
+};
 pub use work::definition_handle::{BadVersionOptions, DefinitionHandle, VersionOptions};
 pub use work::delivered::Delivered;
 pub use work::message::{self, Message};

@@ -27,6 +27,7 @@
 //! | route | `ROUTES` | `template#method#owner` | `definition/route.rs` |
 //! | instance head | `WF#instance` | `HEAD` | `instance/head.rs` |
 //! | large state, moved journal, lines of a large commit, seen events | `WF#instance` | `STATE#commit#attempt`, `J#line#commit`, `L#commit#attempt#n`, `SEEN#event` | `instance/state.rs`, `instance/journal.rs`, `instance/seen.rs` |
+//! | search attribute | `WF#instance` | `A#name` | `instance/attribute.rs` |
 //! | when an ended instance goes | `WF#instance` | `UNTIL` | `instance/expiry.rs` |
 //! | claim | `UNIQ#definition#correlation` | `HEAD` | `instance/uniqueness.rs` |
 //! | answer under an Idempotency-Key | `IDEM#key` | `HEAD` | `instance/idempotency.rs` |
@@ -46,7 +47,8 @@
 //! | pause | `~/PAUSE` | `HEAD` | `operation/pause.rs` |
 //!
 //! Index 1 lists definitions, and instances by definition, with their summary; a list of all instances merges the definitions. Index 2 lists
-//! queued stimuli, and ended instances by expiry. Index 3 lists instances by correlation id. A lease changes no attribute of an index.
+//! queued stimuli, and ended instances by expiry. Index 3 lists instances by correlation id and by the values of search attributes. A lease
+//! changes no attribute of an index.
 //!
 //! # Invariants
 //!

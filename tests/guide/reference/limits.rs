@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use dormouse_engine::activity::bulk_dispatch_workflows::CHILDREN_MAX;
 use dormouse_engine::definition::DEFINITION_BYTES_MAX;
+use dormouse_engine::definition::search_attribute::{ATTRIBUTES_MAX, VALUE_MAX};
 use dormouse_engine::graph::{DEPTH_MAX, NODES_MAX};
 use dormouse_engine::step;
 use dormouse_expressions::Limits;
@@ -49,6 +50,16 @@ pub(super) fn page() -> String {
             "nesting of activities",
             number(DEPTH_MAX as u64),
             "an error of the definition",
+        ),
+        (
+            "search attributes of a definition",
+            number(ATTRIBUTES_MAX as u64),
+            "an error of the definition",
+        ),
+        (
+            "characters of a search attribute's value",
+            number(VALUE_MAX as u64),
+            "the rest is cut off",
         ),
         (
             "activities of an instance without a wait",

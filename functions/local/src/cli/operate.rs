@@ -3,7 +3,9 @@
 use clap::Subcommand;
 
 use super::{Remote, ServerArgs, wait};
-use crate::command::{alter, dead_letters, delete, import, incidents, logs, retry, watch};
+use crate::command::{
+    alter, dead_letters, delete, import, incidents, logs, retry, schedules, watch,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -17,6 +19,9 @@ pub(super) enum OperateCommand {
     /// List, replay or delete dead letters
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// List schedules and timers, or skip an occurrence
+    #[command(subcommand)]
+    Schedules(SchedulesCommand),
     /// Change instances: version, variables, activities
     Alter(Remote<alter::AlterArgs>),
     /// Delete instances or a definition
@@ -41,6 +46,17 @@ pub(super) enum DeadLettersCommand {
     Replay(Remote<dead_letters::ReplayArgs>),
     /// Delete dead letters
     Delete(Remote<dead_letters::DeadLettersDeleteArgs>),
+}
+
+/// Actions on schedules.
+#[derive(Debug, Subcommand)]
+pub(super) enum SchedulesCommand {
+    /// List recurring triggers with their next occurrences
+    List(Remote<schedules::SchedulesListArgs>),
+    /// List the timers that instances wait for, soonest first
+    Timers(Remote<schedules::TimersArgs>),
+    /// Skip the next occurrence of a schedule
+    Skip(Remote<schedules::SkipArgs>),
 }
 
 /// Kinds of items to delete.
@@ -74,6 +90,17 @@ pub(super) fn dispatch(
             }
             DeadLettersCommand::Delete(Remote { args, server }) => {
                 wait(dead_letters::delete(&args, &client(server), screen))
+            }
+        },
+        OperateCommand::Schedules(command) => match command {
+            SchedulesCommand::List(Remote { args, server }) => {
+                wait(schedules::list(&args, &client(server), screen))
+            }
+            SchedulesCommand::Timers(Remote { args, server }) => {
+                wait(schedules::timers(&args, &client(server), screen))
+            }
+            SchedulesCommand::Skip(Remote { args, server }) => {
+                wait(schedules::skip(&args, &client(server), screen))
             }
         },
         OperateCommand::Alter(Remote { args, server }) => {

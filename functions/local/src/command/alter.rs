@@ -17,7 +17,7 @@ use crate::screen::Screen;
 #[derive(Debug, Args)]
 pub(crate) struct AlterArgs {
     /// The instances' ids; without any, the filter selects them
-    #[arg(value_name = "INSTANCE", conflicts_with_all = ["definition", "status", "correlation", "search"])]
+    #[arg(value_name = "INSTANCE", conflicts_with_all = ["definition", "status", "correlation", "attribute", "search"])]
     instances: Vec<String>,
     #[command(flatten)]
     filter: InstanceFilter,
@@ -74,11 +74,7 @@ impl AlterArgs {
     /// The filter as Elsa spells it.
     fn selection(&self) -> Result<Value, Failure> {
         let filter = &self.filter;
-        let is_empty = filter.definition.is_none()
-            && filter.status.is_empty()
-            && filter.correlation.is_none()
-            && filter.search.is_none()
-            && self.instances.is_empty();
+        let is_empty = !filter.is_set() && self.instances.is_empty();
         if is_empty {
             return Err(bad("name instances, or a filter such as --definition ID"));
         }
@@ -88,6 +84,7 @@ impl AlterArgs {
             "definitionIds": many(&filter.definition),
             "correlationIds": many(&filter.correlation),
             "subStatuses": filter.statuses(),
+            "searchAttributes": filter.attributes()?,
             "searchTerm": filter.search,
         }))
     }

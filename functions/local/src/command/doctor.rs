@@ -165,6 +165,10 @@ fn words(kind: Kind) -> (&'static str, &'static str) {
         Kind::BookmarkWithoutRow => ("bookmarkWithoutRow", "a bookmark that no event finds"),
         Kind::RowsWithoutInstance => ("rowsWithoutInstance", "what is left of an instance"),
         Kind::OldTrigger => ("oldTrigger", "a trigger that is not in force"),
+        Kind::AttributeRow => (
+            "attributeRow",
+            "a search attribute that lists do not show as it is",
+        ),
         Kind::ClaimWithoutHolder => ("claimWithoutHolder", "a claim that nobody has any more"),
         Kind::OldOutbox => ("oldOutbox", "effects that are not delivered"),
         Kind::Interrupted => ("interrupted", "an instance that was cut off"),

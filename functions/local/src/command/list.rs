@@ -1,7 +1,7 @@
 //! `dormouse list`
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::pages::{InstanceFilter, PageArgs};
 use super::{items, text};
@@ -19,7 +19,7 @@ enum What {
     Instances,
     /// Definitions, by name
     Definitions,
-    /// Open tasks of suspended instances, those of the newest instances first
+    /// Open tasks, those of the oldest instances first
     Tasks,
 }
 
@@ -77,10 +77,14 @@ pub(crate) async fn list(
         let message = "--task is for `dormouse list tasks`";
         return Err(Failure::new(Exit::BadInput, "badInput", message));
     }
+    if args.what == What::Tasks && (args.pages.page > 0 || !args.filter.status.is_empty()) {
+        let message = "`dormouse list tasks` takes neither --page nor --status: tasks are those of suspended instances, and --limit or --all shows more";
+        return Err(Failure::new(Exit::BadInput, "badInput", message));
+    }
     let pages = &args.pages;
     let answer = match args.what {
         What::Instances => {
-            let request = args.filter.request();
+            let request = args.filter.request()?;
             pages.by_body(client, "/workflow-instances", &request).await
         }
         What::Definitions => definitions(args, client).await,
@@ -89,12 +93,7 @@ pub(crate) async fn list(
     screen.value(&answer);
     let found = items(&answer, "items");
     let shown = args.what.shown();
-    let has_more = answer.get("hasMore").is_some_and(|v| v == true);
-    let more = has_more.then(|| {
-        let next = pages.page + 1;
-        format!("there are more instances; the next: --page {next}, everything: --all")
-    });
-    let more = more.or_else(|| pages.more(&answer));
+    let more = pages.more(&answer);
     if found.is_empty() {
         screen.line(shown.none);
     } else {
@@ -103,6 +102,7 @@ pub(crate) async fn list(
             table.row((shown.row)(screen, item));
         }
         screen.table(&table);
+        pages.by_cursor().tell_more(screen, &answer);
     }
     if let Some(note) = more {
         screen.line(screen.dim(&note));
@@ -169,49 +169,24 @@ fn task(_: &Screen, item: &Value) -> Vec<String> {
     ]
 }
 
-/// Open tasks. They stand with their instances, so each suspended instance of a page is read.
+/// Open tasks, read page by page until there are enough.
 async fn tasks(args: &ListArgs, client: &Client) -> Result<Value, Failure> {
-    let filter = InstanceFilter {
-        status: vec!["Suspended".into()],
-        ..args.filter.clone()
-    };
-    let path = "/workflow-instances";
-    let mut answer = args.pages.by_body(client, path, &filter.request()).await?;
-    let mut found = Vec::new();
-    for one in items(&answer, "items") {
-        let id = text(one, "id");
-        let instance = client.get(&format!("{path}/{}", segment(id))).await;
-        let instance = match instance {
-            Ok(instance) => instance,
-            // It was deleted meanwhile.
-            Err(failure) if failure.exit == Exit::NotFound => continue,
-            Err(failure) => return Err(failure),
-        };
-        let state = instance.get("workflowState").unwrap_or(&Value::Null);
-        for bookmark in items(state, "bookmarks") {
-            let payload = bookmark.get("payload").unwrap_or(&Value::Null);
-            // The task of an activity whose type is data is named by the type.
-            let name = match (text(bookmark, "name"), text(payload, "For")) {
-                ("Elsa.RunTask", _) => text(payload, "TaskName"),
-                (_, "task") => text(payload, "Type"),
-                _ => continue,
-            };
-            if args.task.as_ref().is_none_or(|wanted| wanted == name) {
-                found.push(json!({
-                    "taskId": text(payload, "TaskId"),
-                    "taskName": name,
-                    "workflowInstanceId": id,
-                    "definitionId": text(one, "definitionId"),
-                    "activityId": text(bookmark, "activityId"),
-                    "createdAt": text(bookmark, "createdAt"),
-                }));
-            }
-        }
-    }
-    let scanned = items(&answer, "items").len() as u64;
-    let total = answer.get("totalCount").and_then(Value::as_u64);
-    let before = u64::from(args.pages.page) * u64::from(args.pages.limit);
-    let is_more = !args.pages.all && total.is_some_and(|total| before + scanned < total);
-    answer = json!({ "items": found, "instancesRead": scanned, "hasMore": is_more });
-    Ok(answer)
+    let filter = &args.filter;
+    let named = [
+        ("task", &args.task),
+        ("definitionId", &filter.definition),
+        ("correlationId", &filter.correlation),
+        ("searchTerm", &filter.search),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let attributes = filter.attribute.iter();
+    let attributes = attributes.map(|pair| ("searchAttribute", pair));
+    let parameters = named.chain(attributes);
+    let parameters: String = parameters
+        .map(|(name, value)| format!("{name}={}&", segment(value)))
+        .collect();
+    let path = format!("/tasks?{parameters}");
+    args.pages.by_cursor().read(client, &path).await
 }

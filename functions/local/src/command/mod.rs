@@ -26,6 +26,7 @@ pub(crate) mod publish;
 pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod run;
+pub(crate) mod schedules;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;

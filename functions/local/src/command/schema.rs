@@ -7,6 +7,7 @@ use dormouse_engine::activity::{Descriptor, InputDescriptor, built_ins};
 use dormouse_engine::definition::Definition;
 use dormouse_engine::definition::data_type::DataType;
 use dormouse_engine::definition::name::type_name;
+use dormouse_engine::definition::search_attribute::ATTRIBUTES_MAX;
 use serde_json::{Map, Value, json};
 
 use crate::definition_file;
@@ -103,10 +104,32 @@ pub(crate) fn document(own: &[&Definition]) -> Value {
             "inputs": { "type": "array", "items": { "$ref": "#/$defs/argument" } },
             "outputs": { "type": "array", "items": { "$ref": "#/$defs/argument" } },
             "options": { "type": ["object", "null"] },
-            "customProperties": { "type": ["object", "null"] },
+            "customProperties": {
+                "type": ["object", "null"],
+                "properties": { "searchAttributes": search_attributes() },
+            },
             "root": { "$ref": "#/$defs/activity" },
         },
         "$defs": defs,
+    })
+}
+
+/// Names under which lists find instances.
+fn search_attributes() -> Value {
+    json!({
+        "type": ["array", "null"],
+        "description": "Names under which lists find instances by the value of a variable or an input.",
+        "maxItems": ATTRIBUTES_MAX,
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "oneOf": [{ "required": ["variable"] }, { "required": ["input"] }],
+            "properties": {
+                "name": { "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" },
+                "variable": { "type": "string", "description": "Name or id of a variable of the workflow." },
+                "input": { "type": "string", "description": "Name of an input of the workflow." },
+            },
+        },
     })
 }
 

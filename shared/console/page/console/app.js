@@ -11,6 +11,7 @@ const PAGES = {
   instances: (id) => (id ? import("./instance.js") : import("./instances.js")),
   incidents: () => import("./incidents.js"),
   definitions: (id) => (id ? import("./workflow.js") : import("./definitions.js")),
+  schedules: () => import("./schedules.js"),
   "dead-letters": () => import("./dead_letters.js"),
   cluster: () => import("./cluster.js"),
   access: () => import("./access.js"),

@@ -9,7 +9,7 @@ import { bulk } from "./bulk.js";
 const SIZE = 25;
 const MATCHING_MAX = 10_000;
 const STATES = ["Executing", "Suspended", "Faulted", "Finished", "Cancelled"];
-const FILTERS = ["status", "definition", "name", "correlation", "from", "until", "search"];
+const FILTERS = ["status", "definition", "name", "correlation", "attribute", "from", "until", "search"];
 
 const length = (one) => (one.finishedAt ? duration(new Date(one.finishedAt) - new Date(one.createdAt)) : "");
 
@@ -22,6 +22,7 @@ const COLUMNS = {
   ended: ["Ended", (one) => few(moment(one.finishedAt))],
   duration: ["Duration", (one) => few(length(one))],
   correlation: ["Correlation", (one) => one.correlationId ?? ""],
+  attributes: ["Attributes", (one) => Object.entries(one.searchAttributes ?? {}).map(([name, value]) => h("div", { class: "soft" }, link(`instances?attribute=${encodeURIComponent(`${name}=${value}`)}`, `${name}: ${value}`)))],
   version: ["Version", (one) => few(`${one.definitionId} v${one.version}`)],
   parent: ["Parent", (one) => (one.parentWorkflowInstanceId ? instanceLink(one.parentWorkflowInstanceId, one.parentWorkflowInstanceId) : "")],
   id: ["Id", (one) => h("code", { class: "soft" }, one.id)],
@@ -33,6 +34,12 @@ export const list = (items) => table(USUAL.split(",").map((name) => COLUMNS[name
 
 const selected = new Map();
 let selectedFor = "";
+
+/** Search attributes of `Customer=ACME; Region=EU`. What has no `=` is an attribute without a value, which the server rejects. */
+function attributesOf(text) {
+  const pairs = text.split(";").map((pair) => pair.trim()).filter(Boolean);
+  return Object.fromEntries(pairs.map((pair) => { const at = pair.indexOf("="); return at < 0 ? [pair, ""] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]; }));
+}
 
 /** The API's filter for the address's parameters. */
 function filterOf(query) {
@@ -46,6 +53,7 @@ function filterOf(query) {
     subStatuses: text("status") ? [text("status")] : [],
     definitionIds: text("definition") ? [text("definition")] : [],
     name: text("name"), correlationId: text("correlation"), searchTerm: text("search"),
+    ...(text("attribute") ? { searchAttributes: attributesOf(text("attribute")) } : {}),
     ...(times.length ? { timestampFilters: times } : {}),
   };
 }
@@ -117,7 +125,7 @@ function filterForm(query, definitions, go) {
     h("details", { class: "filters", open: isSet.length > 0 },
       h("summary", {}, isSet.length ? `Filters (${isSet.length} set)` : "More filters"),
       h("div", { class: "fields" },
-        text("definition", "Workflow", { list: "definitions", placeholder: "definition id" }), text("name", "Instance name"), text("correlation", "Correlation id"),
+        text("definition", "Workflow", { list: "definitions", placeholder: "definition id" }), text("name", "Instance name"), text("correlation", "Correlation id"), text("attribute", "Search attributes", { placeholder: "Customer=ACME; Region=EU" }),
         text("from", "Started from (local time)", { type: "datetime-local" }), text("until", "Started before (local time)", { type: "datetime-local" })),
       h("datalist", { id: "definitions" }, definitions.map((one) => h("option", { value: one.definitionId }, one.name)))));
 }

@@ -3,16 +3,18 @@
 import { h, say } from "./dom.js";
 import { claims, login, logout, token, ways } from "./session.js";
 
+// Each with its key.
 const PAGES = [
-  ["/#/", "Overview"],
-  ["/#/inbox", "Inbox"],
-  ["/#/instances", "Instances"],
-  ["/#/incidents", "Incidents"],
-  ["/#/definitions", "Workflows"],
-  ["/#/dead-letters", "Dead letters"],
-  ["/#/cluster", "Cluster"],
-  ["/#/access", "Access"],
-  ["/workflows/definitions", "Studio"],
+  ["/#/", "Overview", "1"],
+  ["/#/inbox", "Inbox", "2"],
+  ["/#/instances", "Instances", "3"],
+  ["/#/incidents", "Incidents", "4"],
+  ["/#/definitions", "Workflows", "5"],
+  ["/#/schedules", "Schedules", "0"],
+  ["/#/dead-letters", "Dead letters", "6"],
+  ["/#/cluster", "Cluster", "7"],
+  ["/#/access", "Access", "8"],
+  ["/workflows/definitions", "Studio", "9"],
 ];
 
 // Whether the keys work. They do not beside Studio, where people type into editors that are no input elements.
@@ -37,8 +39,8 @@ const name = h("a", { class: "name", href: "/", onclick: home }, h("img", { src:
 
 /** Draws the bar; `here` is the link of the page that is shown. */
 export function bar(here) {
-  const links = PAGES.map(([href, name], place) =>
-    h("a", { href, "aria-current": href === here ? "page" : null, title: hasKeys ? `Key ${place + 1}` : null }, name));
+  const links = PAGES.map(([href, name, key]) =>
+    h("a", { href, "aria-current": href === here ? "page" : null, title: hasKeys ? `Key ${key}` : null }, name));
   const out = token() && h("button", { type: "button", onclick: leave }, "Log out");
   const guide = h("a", { class: "guide-link", href: "/guide" }, "Guide");
   document.getElementById("bar").replaceChildren(name, guide, h("nav", { "aria-label": "Pages" }, links), ...(out ? [out] : []));
@@ -51,12 +53,12 @@ export function keys() {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest("input, select, textarea, dialog, [contenteditable], [role=textbox]")) return;
-    const page = PAGES[Number(event.key) - 1];
+    const page = PAGES.find(([, , key]) => key === event.key);
     if (page) location.assign(page[0]);
     else if (event.key === "/") {
       const search = document.querySelector("input[type=search]");
       if (search) { event.preventDefault(); search.focus(); }
-    } else if (event.key === "?") say(`${PAGES.map(([, name], place) => `${place + 1} ${name}`).join("  ·  ")}  ·  / search`);
+    } else if (event.key === "?") say(`${PAGES.map(([, name, key]) => `${key} ${name}`).join("  ·  ")}  ·  / search`);
   });
 }
 

@@ -9,6 +9,7 @@ mod date;
 pub mod declaration;
 pub mod fields;
 pub mod name;
+pub mod search_attribute;
 
 use serde_json::{Map, Value};
 

@@ -8,6 +8,7 @@ use super::build::Builder;
 use super::{Graph, NodeIndex};
 use crate::activity;
 use crate::definition::Definition;
+use crate::definition::search_attribute::search_attributes;
 
 impl Builder<'_> {
     pub(super) fn finish(mut self, definition: &Definition) -> Graph {
@@ -51,6 +52,7 @@ impl Builder<'_> {
             }
         }
         crate::validate::arguments(definition, &mut self.problems);
+        let search_attributes = search_attributes(definition, &mut self.problems);
         Graph {
             definition_id: definition.definition_id.clone().unwrap_or_default(),
             version_id: definition.version_id.clone().unwrap_or_default(),
@@ -66,6 +68,7 @@ impl Builder<'_> {
                 .get("customProperties")
                 .and_then(|properties| properties.get(activity::flowchart::MODE))
                 .and_then(activity::flowchart::passes_tokens),
+            search_attributes,
             problems: self.problems,
             bindings: self.bindings,
             missing: self.missing,

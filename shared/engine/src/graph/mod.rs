@@ -30,6 +30,7 @@ pub use trigger::{Recurrence, Trigger, stimulus_hash};
 use crate::activity::Activity;
 use crate::definition::data_type::DataType;
 use crate::definition::declaration::{Argument, CommitStrategy, IncidentStrategy, Variable};
+use crate::definition::search_attribute::SearchAttribute;
 
 /// The place of an activity in [`Graph::nodes`]. Stable for one definition version and one build; stored data
 /// carries node ids beside it.
@@ -181,6 +182,8 @@ pub struct Graph {
     pub commit_strategy: CommitStrategy,
     /// Whether its flowcharts pass tokens, if it says so.
     pub passes_tokens: Option<bool>,
+    /// The names under which lists find its instances.
+    pub search_attributes: Vec<SearchAttribute>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// The versions of other workflows it was compiled with: (definition id, version).

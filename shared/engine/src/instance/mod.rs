@@ -6,6 +6,7 @@ mod encode;
 mod guarded;
 mod incident;
 mod migrate;
+mod search;
 mod serials;
 mod status;
 
@@ -87,6 +88,9 @@ pub struct Instance {
     /// Last values of the workflow's variables, by place, once the workflow itself has ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<u32, Value>,
+    /// Values of its search attributes, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub search: BTreeMap<String, String>,
     /// Activities that have begun and not ended, and faulted ones.
     pub contexts: BTreeMap<ContextId, Context>,
     /// Executions that have ended while activities of theirs were still due: those see their variables until the burst is
@@ -154,6 +158,7 @@ impl Instance {
             output: Map::new(),
             properties: start.properties,
             variables: BTreeMap::new(),
+            search: BTreeMap::new(),
             contexts: BTreeMap::new(),
             ended: BTreeMap::new(),
             queue: VecDeque::new(),

@@ -19,6 +19,7 @@ impl Run<'_> {
         } else {
             Next::Rest
         };
+        self.instance.note_search(self.graph);
         if next == Next::Rest {
             self.come_to_rest();
         }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use dormouse_runtime::query::{ActivityExecution, InstanceFilter};
 use dormouse_runtime::{DefinitionHandle, Selection};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::instance::attributes;
 use crate::instance::list::TimestampFilter;
 use crate::refusal::Refusal;
 
@@ -25,6 +26,7 @@ pub(super) struct Filter {
     is_system: Option<bool>,
     statuses: Option<Vec<String>>,
     sub_statuses: Option<Vec<String>>,
+    search_attributes: Option<Map<String, Value>>,
     timestamp_filters: Option<Vec<TimestampFilter>>,
     definition_version_ids: Option<Vec<String>>,
     activity_filters: Option<Vec<Value>>,
@@ -81,6 +83,7 @@ impl Filter {
             && self.search_term.as_ref().is_none_or(String::is_empty)
             && self.has_incidents.is_none()
             && self.is_system.is_none()
+            && self.search_attributes.as_ref().is_none_or(Map::is_empty)
             && self.timestamp_filters.as_ref().is_none_or(Vec::is_empty)
     }
 
@@ -102,6 +105,7 @@ impl Filter {
             search: self.search_term.filter(|text| !text.is_empty()),
             has_incidents: self.has_incidents,
             is_system: self.is_system,
+            attributes: attributes::of_member(self.search_attributes)?,
             ..InstanceFilter::default()
         };
         for bound in self.timestamp_filters.unwrap_or_default() {

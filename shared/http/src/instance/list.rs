@@ -6,9 +6,9 @@ use dormouse_engine::time::Timestamp;
 use dormouse_runtime::port::{Share, compute};
 use dormouse_runtime::query::{InstanceFilter, Order, Paging};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::model;
+use super::{attributes, model};
 use crate::app::App;
 use crate::body::ElsaJsonOrNone;
 use crate::query::Query;
@@ -39,6 +39,7 @@ pub(super) struct ListRequest {
     statuses: Option<Vec<String>>,
     sub_status: Option<String>,
     sub_statuses: Option<Vec<String>>,
+    search_attributes: Option<Map<String, Value>>,
     order_by: Option<String>,
     order_direction: Option<String>,
     timestamp_filters: Option<Vec<TimestampFilter>>,
@@ -75,6 +76,7 @@ pub(super) async fn by_query(Scoped(app): Scoped, query: Query) -> Result<Respon
         statuses: many("statuses"),
         sub_status: text("substatus"),
         sub_statuses: many("substatuses"),
+        search_attributes: Some(attributes::of_parameters(&query.all("searchattribute"))?),
         order_by: text("orderby"),
         order_direction: text("orderdirection"),
         timestamp_filters: None,
@@ -183,6 +185,7 @@ fn filter(request: ListRequest) -> Result<InstanceFilter, Refusal> {
         parent_id: set(request.parent_workflow_instance_id),
         has_incidents: request.has_incidents,
         is_system: request.is_system,
+        attributes: attributes::of_member(request.search_attributes)?,
         ..InstanceFilter::default()
     };
     for bound in request.timestamp_filters.unwrap_or_default() {

@@ -1,6 +1,7 @@
 //! Workflow instances: everything under `/elsa/api/workflow-instances`.
 
 pub(crate) mod accepted;
+pub(crate) mod attributes;
 mod bulk;
 mod cancel;
 mod export;

@@ -36,6 +36,9 @@ pub(crate) fn summary(id: &str, summary: &Summary) -> Map<String, Value> {
     put("createdAt", time(summary.created_ms).into());
     put("updatedAt", time(summary.updated_ms).into());
     put("finishedAt", json!(summary.finished_ms.map(time)));
+    if !summary.attributes.is_empty() {
+        put("searchAttributes", json!(summary.attributes));
+    }
     out
 }
 

@@ -1,7 +1,9 @@
 //! What the bodies, queries and answers of the routes look like, as far as it is the same each time: names and kinds,
 //! with `!` behind the name of what must be there.
 
-use serde_json::{Map, Value, json};
+mod schema;
+
+pub(super) use schema::{fields, find, object, of_kind};
 
 /// Bodies of requests, by path below the API's prefix.
 pub(super) const BODIES: &[(&str, &str)] = &[
@@ -16,7 +18,7 @@ pub(super) const BODIES: &[(&str, &str)] = &[
     ("/admin/workflow-runtime/pause", "reason:string"),
     (
         "/alterations/dry-run",
-        "emptyFilterSelectsAll:flag workflowInstanceIds:strings definitionIds:strings statuses:strings subStatuses:strings searchTerm:string hasIncidents:flag",
+        "emptyFilterSelectsAll:flag workflowInstanceIds:strings definitionIds:strings statuses:strings subStatuses:strings searchTerm:string hasIncidents:flag searchAttributes:object",
     ),
     (
         "/alterations/run",
@@ -73,6 +75,10 @@ pub(super) const BODIES: &[(&str, &str)] = &[
     (
         "/identity/users",
         "name!:string password:string roles:strings",
+    ),
+    (
+        "/schedules/skip",
+        "definitionId!:string activityId!:string occurrence!:string",
     ),
     (
         "/tasks/poll",
@@ -154,6 +160,12 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     ("/activity-executions/{id}/call-stack", "skip:few take:few"),
     ("/audit", "pageSize:few cursor:string"),
     ("/bookmark-queue/dead-letters", "pageSize:few cursor:string"),
+    ("/schedules", "pageSize:few cursor:string"),
+    ("/schedules/timers", "pageSize:few cursor:string"),
+    (
+        "/tasks",
+        "task:string definitionId:string correlationId:string searchTerm:string searchAttribute:string pageSize:few cursor:string",
+    ),
     (
         "/workflow-definitions",
         "versionOptions:string searchTerm:string page:few pageSize:few orderBy:string orderDirection:string isSystem:flag",
@@ -179,7 +191,7 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     ),
     (
         "/workflow-instances",
-        "definitionId:string status:string searchTerm:string page:few pageSize:few hasIncidents:flag",
+        "definitionId:string status:string searchTerm:string page:few pageSize:few hasIncidents:flag searchAttribute:string",
     ),
     (
         "/workflow-instances/{id}/journal",
@@ -202,6 +214,10 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
         "PUT /activity-types/{type}",
         "type!:string version!:count handler!:object",
     ),
+    ("GET /schedules", "items!:objects"),
+    ("GET /schedules/timers", "items!:objects areListed!:flag"),
+    ("POST /schedules/skip", "skipped!:string"),
+    ("GET /tasks", "items!:objects"),
     ("POST /tasks/poll", "tasks!:objects"),
     ("GET /activity-executions/list", ITEMS),
     (
@@ -342,58 +358,6 @@ pub(super) const ANSWERS: &[(&str, &str)] = &[
     ("GET /workflow-instances/{id}/variables", ITEMS),
     ("POST /workflow-instances/{id}/variables", ITEMS),
 ];
-
-/// What a table says of a route.
-pub(super) fn find(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
-    table
-        .iter()
-        .find(|(of, _)| *of == key)
-        .map(|(_, shape)| *shape)
-}
-
-/// The names of a shape with their kinds, and whether they must be there.
-pub(super) fn fields(
-    shape: &'static str,
-) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-    shape.split(' ').filter_map(|field| {
-        let (name, kind) = field.split_once(':')?;
-        let bare = name.trim_end_matches('!');
-        Some((bare, kind, bare != name))
-    })
-}
-
-/// A shape as a JSON schema. More may be there.
-pub(super) fn object(shape: &'static str) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for (name, kind, is_required) in fields(shape) {
-        let schema = match is_required {
-            true => of_kind(kind),
-            false => json!({ "anyOf": [of_kind(kind), { "type": "null" }] }),
-        };
-        properties.insert(name.into(), schema);
-        if is_required {
-            required.push(name);
-        }
-    }
-    json!({ "type": "object", "properties": properties, "required": required })
-}
-
-/// The schema of one kind.
-pub(super) fn of_kind(kind: &str) -> Value {
-    match kind {
-        "string" => json!({ "type": "string" }),
-        "strings" => json!({ "type": "array", "items": { "type": "string" } }),
-        "flag" => json!({ "type": "boolean" }),
-        "object" => json!({ "type": "object" }),
-        "objects" => json!({ "type": "array", "items": { "type": "object" } }),
-        "definition" => object("definitionId:string name:string root!:object"),
-        // Numbers of things that are asked for are small; numbers of things that there are need not be.
-        "few" => json!({ "type": "integer", "minimum": 0, "maximum": 1_000 }),
-        "count" => json!({ "type": "integer", "minimum": 0 }),
-        _ => json!({}),
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,16 @@ pub enum Operating {
         id: String,
         stimulus: String,
     },
+    NoSuchSchedule {
+        definition_id: String,
+        activity_id: String,
+    },
+    OccurrenceStarted {
+        instance_id: String,
+    },
+    NotTheNextOccurrence {
+        next: String,
+    },
     NoSuchActivity {
         id: String,
     },
@@ -147,6 +157,21 @@ impl Operating {
                 S::CONFLICT,
                 "mayRepeat",
                 format!("the dead letter `{id}` holds the event `{stimulus}`, which came more than a day ago: some instances may have had it, and it is not known any more which. Add `?mayRepeat=true` to deliver it to all that wait now"),
+            ),
+            Self::NoSuchSchedule { definition_id, activity_id } => (
+                S::NOT_FOUND,
+                "noSuchSchedule",
+                format!("the activity `{activity_id}` of `{definition_id}` has no schedule in force; publish the definition, or list the schedules for their ids"),
+            ),
+            Self::OccurrenceStarted { instance_id } => (
+                S::CONFLICT,
+                "occurrenceStarted",
+                format!("nothing was skipped: the occurrence has started the instance `{instance_id}`; cancel that one"),
+            ),
+            Self::NotTheNextOccurrence { next } => (
+                S::CONFLICT,
+                "notTheNextOccurrence",
+                format!("nothing was skipped: the next occurrence is that of {next}; list the schedules again"),
             ),
             Self::NoSuchActivity { id } => (
                 S::NOT_FOUND,

@@ -35,6 +35,11 @@ pub trait Scheduler: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Whether the timers lie in the table, where they can be listed.
+    fn lies_in_table(&self) -> bool {
+        false
+    }
+
     /// A timer of [`Self::schedule_write`] has been committed. A hint: whoever sleeps until the next timer wakes up.
     fn committed(&self, timer: &Timer) {
         let _ = timer;

@@ -6,6 +6,7 @@
 pub(crate) mod answer;
 mod http;
 mod lambda;
+pub(crate) mod open;
 mod perform;
 pub(crate) mod poll;
 

@@ -196,17 +196,8 @@ impl Timers<'_> {
         consumed: Option<QueuePlace>,
     ) -> Result<Begun, RuntimeError> {
         let (definition_id, activity_id) = (&occurrence.definition_id, &occurrence.activity_id);
-        let generation = occurrence.generation.to_string();
-        let nominal = occurrence.nominal.0.to_string();
-        let parts = [
-            tenant.as_str(),
-            definition_id,
-            activity_id,
-            &generation,
-            &nominal,
-        ];
         let request = StartRequest {
-            instance_id: Some(derived_id("occurrence", &parts)),
+            instance_id: Some(occurrence.instance_id(tenant)),
             input: occurrence.input(),
             trigger_activity_id: Some(activity_id.clone()),
             trigger_generation: Some(occurrence.generation),
@@ -313,8 +304,22 @@ fn buffer_hash(definition_id: &str, activity_id: &str) -> String {
 }
 
 impl Occurrence {
+    /// The id of the instance that it starts.
+    pub(super) fn instance_id(&self, tenant: &Tenant) -> String {
+        let generation = self.generation.to_string();
+        let nominal = self.nominal.0.to_string();
+        let parts = [
+            tenant.as_str(),
+            &self.definition_id,
+            &self.activity_id,
+            &generation,
+            &nominal,
+        ];
+        derived_id("occurrence", &parts)
+    }
+
     /// The same at another time.
-    fn at(mut self, nominal: Timestamp) -> Self {
+    pub(super) fn at(mut self, nominal: Timestamp) -> Self {
         self.nominal = nominal;
         self
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod fire;
 pub(crate) mod fire_occurrence;
+pub(crate) mod schedules;
 
 use crate::runtime::handle::handle;
 

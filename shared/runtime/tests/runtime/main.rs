@@ -31,6 +31,7 @@ mod own_activities;
 mod pauses;
 mod plans;
 mod retention;
+mod schedules;
 mod stamps;
 mod table;
 mod timers;

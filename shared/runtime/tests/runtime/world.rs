@@ -92,6 +92,10 @@ impl Scheduler for TableTimers {
         Ok(Some(self.store.timers().timer_clearing(&Self::row(timer))?))
     }
 
+    fn lies_in_table(&self) -> bool {
+        true
+    }
+
     async fn forget(&self, timer: &Timer) -> Result<(), PortError> {
         Ok(self
             .store

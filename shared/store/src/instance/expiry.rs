@@ -108,6 +108,7 @@ impl Instances<'_> {
             let vanishes = !kept.is_archived
                 && stays_ms >= config.tombstone_s.saturating_mul(1_000)
                 && matches!(plan.next.place, StatePlace::Inline(_))
+                && commit.summary.attributes.is_empty()
                 && !self.has_lines_beside(&plan.next)?;
             if vanishes {
                 plan.next.expiry = Expiry::Vanishes(kept.until_ms / 1_000 + 1);

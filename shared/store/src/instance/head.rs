@@ -56,6 +56,9 @@ pub struct Summary {
     /// The instance that started it.
     #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
+    /// Values of its search attributes, by name. None is empty.
+    #[serde(rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
     /// How many incidents it has.
     #[serde(rename = "ic")]
     pub incident_count: u32,

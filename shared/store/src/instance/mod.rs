@@ -1,9 +1,11 @@
 //! Instances: heads, states, journals, commits and their stamps, leases, lists and expiry.
 
+pub(crate) mod attribute;
 pub mod clean;
 pub mod commit;
 pub mod create;
 pub mod expiry;
+pub(crate) mod filter;
 pub mod find;
 pub mod head;
 pub(crate) mod head_changes;

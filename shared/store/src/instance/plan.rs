@@ -75,6 +75,7 @@ impl Commits<'_> {
             .extend(done.map(|key| Write::Delete(key.0.clone(), Condition::Always)));
         plan.bookmarks(tenant, old, commit)?;
         plan.claims(tenant, loaded, commit)?;
+        plan.attributes(tenant, self.config(), &old.head.summary)?;
         plan.events(tenant, commit)?;
         self.plan_journal(tenant, &mut plan, commit)?;
         self.plan_outbox(tenant, &mut plan, commit)?;

@@ -16,7 +16,7 @@ use crate::table::{Index, Item, Key, Query, Value};
 pub(crate) struct Listed {
     /// Its sort key in the index: the time of its creation, then its id. No other instance has it.
     pub(crate) sort: String,
-    /// The head's own key.
+    /// The key of the head, whatever row beside it the index lists.
     pub(crate) key: Key,
     pub(crate) instance_id: String,
     /// The summary, encoded, where the index has it.
@@ -52,7 +52,7 @@ fn listed(item: Item, index: Option<Index>) -> Result<Listed, StoreError> {
     let summary = body::bytes(&item.attributes, Index::SUMMARY).cloned();
     Ok(Listed {
         sort,
-        key: item.key,
+        key: Key::new(item.key.partition, "HEAD"),
         instance_id,
         summary,
     })

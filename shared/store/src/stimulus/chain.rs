@@ -16,6 +16,7 @@ use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
 use crate::stimulus::Chains;
+use crate::stimulus::merged::{after, merged};
 use crate::table::{Change, Condition, Durability, Item, Key, Query, Updated, Value, Write};
 
 /// How long a claim may stay unconfirmed before it counts as cut off, in ms.
@@ -49,7 +50,7 @@ pub enum Claimed {
     Pending,
 }
 
-/// One page of overdue occurrences.
+/// One page of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChainPage {
     /// The occurrences.
@@ -244,5 +245,29 @@ impl Chains<'_> {
             links,
             cursor: page.cursor,
         })
+    }
+
+    /// The chains of a tenant in order of their definitions and activities, at most `limit`; `cursor` is that of an earlier
+    /// page. A chain whose trigger is not in force any more is among them until it would fire. A query of each shard.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadCursor`], or what the table says.
+    pub async fn list(
+        self,
+        tenant: &Tenant,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ChainPage, StoreError> {
+        let (first, end) = (format!("{tenant}#"), format!("{tenant}$"));
+        let from = match cursor {
+            None => first,
+            Some(cursor) if cursor.starts_with(&first) => after(cursor),
+            Some(_) => return Err(StoreError::BadCursor),
+        };
+        let partitions = (0..self.config().outbox_shards).map(partition);
+        let (items, cursor) = merged(&self, partitions, (&from, &end), limit).await?;
+        let links = readable(items, Link::from_item);
+        Ok(ChainPage { links, cursor })
     }
 }

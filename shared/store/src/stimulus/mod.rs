@@ -2,6 +2,7 @@
 
 pub mod bookmark;
 pub mod chain;
+mod merged;
 pub mod queued_stimulus;
 pub mod recipients;
 pub mod stimuli;

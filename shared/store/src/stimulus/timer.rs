@@ -3,6 +3,8 @@
 //! A row is found by its due time. One that cannot fire yet moves to a later time, so that it never blocks the rows
 //! behind it.
 
+use std::cmp::Ordering;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,7 @@ use crate::item::readable::readable;
 use crate::item::shard;
 use crate::item::tenant::Tenant;
 use crate::stimulus::Timers;
+use crate::stimulus::merged::{after, merged};
 use crate::table::{Condition, Item, Key, Query, Write};
 
 /// Something that is due at a time.
@@ -98,6 +101,21 @@ impl Timer {
     }
 }
 
+/// A place among the timers as `reader` may see it: right behind a row of theirs, or the same as far as their rows go.
+fn shown_to(reader: &Tenant, sort: &str) -> String {
+    let mut parts = sort.splitn(3, '#');
+    let due = parts.next().unwrap_or_default();
+    let owner = parts.next().unwrap_or_default();
+    match owner.cmp(reader.as_str()) {
+        Ordering::Equal => sort.to_owned(),
+        Ordering::Less => format!("{due}#{reader}#"),
+        Ordering::Greater => {
+            let next_ms = due.parse::<i64>().unwrap_or_default().saturating_add(1);
+            format!("{}##", time(next_ms))
+        }
+    }
+}
+
 impl Timers<'_> {
     /// How many shards the timers have.
     #[must_use]
@@ -150,6 +168,31 @@ impl Timers<'_> {
             timers: readable(page.items, Timer::from_item),
             cursor: page.cursor,
         })
+    }
+
+    /// The timers of all tenants, soonest first, at most `limit`; `cursor` is that of an earlier page. The page's own cursor
+    /// tells `reader` nothing of other tenants. A query of each shard.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadCursor`], or what the table says.
+    pub async fn list(
+        self,
+        reader: &Tenant,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<TimerPage, StoreError> {
+        let is_sort = |cursor: &str| cursor.len() > 13 && cursor.split('#').count() == 3;
+        let from = match cursor {
+            None => String::new(),
+            Some(cursor) if is_sort(cursor) => after(cursor),
+            Some(_) => return Err(StoreError::BadCursor),
+        };
+        let partitions = (0..self.timer_shards()).map(partition);
+        let (items, cursor) = merged(&self, partitions, (&from, ""), limit).await?;
+        let timers = readable(items, Timer::from_item);
+        let cursor = cursor.map(|sort| shown_to(reader, &sort));
+        Ok(TimerPage { timers, cursor })
     }
 
     /// Whether there is such a timer. One read. One that was moved is found at its new time only.
@@ -226,5 +269,26 @@ mod tests {
             ..timer
         };
         assert!(item.key < later.key(1).unwrap());
+    }
+
+    #[test]
+    fn a_place_tells_nothing_of_other_tenants_and_passes_over_no_timer() {
+        let reader = Tenant::new("m").unwrap();
+        let row = |tenant: &str, due_ms| {
+            let timer = Timer {
+                tenant: Tenant::new(tenant).unwrap(),
+                id: "secret".into(),
+                due_ms,
+                body: Bytes::new(),
+            };
+            timer.key(1).unwrap().sort
+        };
+        for (tenant, before, behind) in [("a", 7, 7), ("m", 7, 8), ("z", 7, 8)] {
+            let place = shown_to(&reader, &row(tenant, before));
+            assert!(tenant == "m" || !place.contains("secret"), "{place}");
+            let own = row("m", behind);
+            assert!(after(&place) < own, "{place} {own}");
+            assert!(tenant == "a" || after(&place) > row("m", before));
+        }
     }
 }

@@ -29,6 +29,14 @@ fn make(rig: &Rig, n: u32) -> ListedInstance {
     .to_owned();
     summary.finished_ms = (sub_status != "Suspended").then_some(5_000 + i64::from(n));
     summary.correlation_id = n.is_multiple_of(7).then(|| "c".to_owned());
+    if n % 4 < 3 {
+        let region = if n.is_multiple_of(4) { "EU" } else { "US" };
+        summary.attributes.insert("Region".into(), region.into());
+    }
+    if n.is_multiple_of(5) {
+        let size = format!("{}#", n % 3);
+        summary.attributes.insert("Size".into(), size);
+    }
     summary.name = (n == 77).then(|| "needle".to_owned());
     let instance_id = format!("i{:03}", n * 37 % COUNT);
     let summary: Summary = summary.clone();
@@ -71,7 +79,7 @@ fn paging(ascending: bool, skip: usize, limit: usize) -> Paging {
 
 fn filters() -> Vec<InstanceFilter> {
     type Change = fn(&mut InstanceFilter);
-    let changes: [Change; 12] = [
+    let changes: [Change; 18] = [
         |_| {},
         |f| f.sub_statuses = vec!["Faulted".into()],
         |f| f.sub_statuses = vec!["Faulted".into(), "Suspended".into(), "Faulted".into()],
@@ -79,6 +87,22 @@ fn filters() -> Vec<InstanceFilter> {
         |f| (f.sub_statuses, f.definition_ids) = (vec!["Faulted".into()], vec!["d0".into()]),
         |f| (f.sub_statuses, f.correlation_id) = (vec!["Faulted".into()], Some("c".into())),
         |f| (f.sub_statuses, f.created_from_ms) = (vec!["Faulted".into()], Some(1_020)),
+        |f| f.attributes = [("Region".into(), "EU".into())].into(),
+        |f| f.attributes = [("Region".into(), "nowhere".into())].into(),
+        |f| f.attributes = [("Region".into(), "US".into()), ("Size".into(), "1#".into())].into(),
+        |f| {
+            f.attributes = [("Size".into(), "0#".into())].into();
+            f.definition_ids = vec!["d1".into()];
+            f.created_from_ms = Some(1_010);
+        },
+        |f| {
+            f.attributes = [("Region".into(), "US".into())].into();
+            f.sub_statuses = vec!["Faulted".into()];
+        },
+        |f| {
+            f.attributes = [("Region".into(), "US".into())].into();
+            f.correlation_id = Some("c".into());
+        },
         |f| f.statuses = vec!["Running".into()],
         |f| f.name = Some("needle".into()),
         |f| f.search = Some("I03".into()),

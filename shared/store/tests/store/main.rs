@@ -9,6 +9,7 @@
 )]
 
 mod activity_types;
+mod attributes;
 mod clean;
 mod commit;
 mod cost;

@@ -1,5 +1,7 @@
 //! The table of shapes against the table of routes.
 
+use serde_json::json;
+
 use super::*;
 use crate::access::{DESIGNER, RULES};
 

@@ -382,6 +382,7 @@ fn summary(instance: &Instance, is_system: bool) -> Summary {
         name: instance.name.clone(),
         correlation_id: instance.correlation_id.clone(),
         parent_id: instance.parent.as_ref().map(|p| p.instance.to_string()),
+        attributes: instance.search.clone(),
         incident_count: u32::try_from(instance.incidents.len()).unwrap_or(u32::MAX),
         is_system,
         created_ms: instance.created_at.0,

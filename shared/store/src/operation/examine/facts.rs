@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Finding, Kind};
 use crate::definition::head::DefinitionHead;
 use crate::definition::trigger::{self, TriggerRow};
+use crate::instance::attribute;
 use crate::instance::head::{self as instance, HeadItem, Stored};
 use crate::instance::uniqueness;
 use crate::item::body;
@@ -37,6 +38,8 @@ pub(super) struct Facts {
     pub(super) definitions: BTreeMap<Place, DefinitionHead>,
     /// Items beside a head, by instance: one key stands for all.
     pub(super) beside: BTreeMap<Place, Key>,
+    /// Rows of search attributes.
+    pub(super) attributes: BTreeMap<Key, Item>,
     pub(super) claims: Vec<(Tenant, Key, String)>,
     /// The ids of timers that lie in the table.
     pub(super) timers: BTreeSet<Place>,
@@ -116,6 +119,9 @@ impl Facts {
             ("WF", sort) if !sort.starts_with("SEEN#") => {
                 let place = (tenant, id_of(item)?);
                 self.beside.insert(place, item.key.clone());
+                if sort.starts_with(attribute::PREFIX) {
+                    self.attributes.insert(item.key.clone(), item.clone());
+                }
             }
             ("STIM", sort) if sort.starts_with("B#") => {
                 let row = bookmark::from_item(item)?;
@@ -142,7 +148,7 @@ impl Facts {
 }
 
 /// The instance in whose partition an item lies.
-fn id_of(item: &Item) -> Result<String, StoreError> {
+pub(super) fn id_of(item: &Item) -> Result<String, StoreError> {
     let id = item.key.partition.split_once("/WF#");
     id.and_then(|(_, id)| plain(id))
         .ok_or(StoreError::damaged("instance"))

@@ -2,6 +2,7 @@
 //! in one scan beside the work that goes on, so whatever looks wrong is looked at once more, consistently, before it
 //! is told of and before it is repaired.
 
+mod attributes;
 mod facts;
 mod repair;
 
@@ -36,6 +37,8 @@ pub enum Kind {
     RowsWithoutInstance,
     /// A trigger that no publication in force has.
     OldTrigger,
+    /// A row of a search attribute that differs from its instance, or is missing.
+    AttributeRow,
     /// A claim of an instance that has ended or is not there: it keeps others from starting.
     ClaimWithoutHolder,
     /// Effects that are not delivered.
@@ -130,6 +133,7 @@ impl Operations<'_> {
         findings.extend(self.lost_bookmarks(&facts, settled_ms).await?);
         let unfound = self.missing_rows(&facts).await?;
         findings.extend(self.lost_rows(&facts).await?);
+        findings.extend(self.wrong_attributes(&facts).await?);
         findings.extend(self.old_triggers(&facts).await?);
         findings.extend(self.lost_claims(&facts).await?);
         for ((tenant, source), (at_ms, attempts)) in &facts.outbox {

@@ -220,6 +220,10 @@ impl Operations<'_> {
             Kind::ClaimWithoutHolder | Kind::OldTrigger => {
                 self.delete_if_as_seen(finding.kind, key, owner).await
             }
+            Kind::AttributeRow => {
+                let tenant = Tenant::new(&finding.tenant)?;
+                self.mend_attribute(&tenant, key, owner).await
+            }
             Kind::RowsWithoutInstance => self.delete_rows_beside(owner, now_ms).await,
             // Their content is the runtime's to know, or they are its to deliver.
             Kind::BookmarkWithoutRow
