@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::outside::Outside;
 use super::storage::{Place, Storage};
 use super::traces;
 use crate::failure::Failure;
@@ -31,6 +32,9 @@ const POLL_LOOK_MS: u64 = 25;
 
 /// Time that a drain waits for background work, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
+
+/// Time that a drain begins queued work, in seconds. The outbox has what is left of it, too.
+const DRAIN_QUEUED_S: u64 = 2;
 
 /// Configuration of a host.
 pub(crate) struct HostConfig {
@@ -74,12 +78,11 @@ pub(crate) struct Host {
 }
 
 /// Tells a webhook, if there is one, what the bus is told.
-fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<Egress>) {
+fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<dyn HttpCaller>) {
     let Some(webhook) = webhook else {
         return;
     };
-    let caller = Arc::clone(caller) as Arc<dyn HttpCaller>;
-    let bus = WebhookBus::new(webhook, caller, Arc::clone(&ports.clock));
+    let bus = WebhookBus::new(webhook, Arc::clone(caller), Arc::clone(&ports.clock));
     ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
 }
 
@@ -106,7 +109,14 @@ impl Host {
         let usual = settings(&config, &storage);
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
-        let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
+        let egress: Arc<dyn HttpCaller> = Arc::new(Egress::new(EgressConfig::new(config.reach)));
+        let caller: Arc<dyn HttpCaller> = Arc::new(Outside(egress));
+        let commands = config
+            .commands
+            .map(|it| Arc::new(Outside(it)) as Arc<dyn Commands>);
+        let functions = config
+            .functions
+            .map(|it| Arc::new(Outside(it)) as Arc<dyn Functions>);
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
         let scripts = threads_for_scripts()?;
@@ -123,14 +133,14 @@ impl Host {
                 clock: Arc::clone(&clock),
                 background: Arc::new(background.clone()),
                 scheduler: Arc::new(storage.scheduler.clone()),
-                http_caller: Arc::clone(&caller) as _,
+                http_caller: Arc::clone(&caller),
                 queue: None,
                 bus: None,
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
                 compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
-                commands: config.commands.clone(),
-                functions: config.functions.clone(),
+                commands: commands.clone(),
+                functions: functions.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {
@@ -192,7 +202,13 @@ impl Host {
         let _nobody_listens = self.stop.send(true);
         let work = async {
             while self.tasks.join_next().await.is_some() {}
-            self.background.idle().await;
+            let queued =
+                tokio::time::timeout(Duration::from_secs(DRAIN_QUEUED_S), self.background.idle());
+            if queued.await.is_err() {
+                // Work that begins ever more of its kind would never end.
+                self.background.drop_queued();
+                self.background.idle().await;
+            }
         };
         let done = tokio::time::timeout(Duration::from_secs(DRAIN_S), work).await;
         if done.is_err() {

@@ -12,6 +12,7 @@ mod heap;
 mod host;
 mod limits;
 mod listener;
+mod outside;
 mod pages;
 mod permissions;
 mod proxies;
