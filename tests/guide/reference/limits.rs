@@ -8,6 +8,7 @@ use dormouse_engine::graph::{DEPTH_MAX, NODES_MAX};
 use dormouse_engine::step;
 use dormouse_expressions::Limits;
 use dormouse_http::HttpConfig;
+use dormouse_runtime::NESTED_MAX;
 
 /// A number with separators between thousands.
 fn number(number: impl Into<u64>) -> String {
@@ -49,6 +50,11 @@ pub(super) fn page() -> String {
             "nesting of activities",
             number(DEPTH_MAX as u64),
             "an error of the definition",
+        ),
+        (
+            "workflows that execute each other (`ExecuteWorkflow`), one within the other",
+            number(NESTED_MAX.into()),
+            "an incident",
         ),
         (
             "activities of an instance without a wait",

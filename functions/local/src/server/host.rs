@@ -30,6 +30,9 @@ const PAUSE_LOOK_MS: u64 = 1_000;
 /// Interval at which the request of a worker that waits looks for tasks, where a read costs nothing, in ms.
 const POLL_LOOK_MS: u64 = 25;
 
+/// Stack of a thread that serves, in bytes: workflows that execute each other take a part of it each.
+pub(crate) const THREAD_STACK_BYTES: usize = 4 << 20;
+
 /// Time that a drain waits for background work, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
 
