@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use dormouse_runtime::port::{Background, Share, Work};
 use tokio::runtime::Handle;
@@ -21,6 +22,9 @@ const LIMITS: PoolLimits = PoolLimits {
     queued_of_tenant_max: 14_336,
     queued_of_share_max: 12_288,
 };
+
+/// Work that has taken longer waits for others of this process, such as for a burst that makes a call. It loses its turn.
+const TURN_MAX: Duration = Duration::from_secs(2);
 
 thread_local! {
     /// Whether this thread begins queued work right now.
@@ -46,6 +50,13 @@ pub(crate) fn until_done(work: Work) -> Work {
             drop(away);
         }),
         Err(_) => work,
+    }
+}
+
+/// Does the work that has its turn.
+async fn in_turn(mut work: Work) {
+    if tokio::time::timeout(TURN_MAX, work.as_mut()).await.is_err() {
+        out_of_turn(work).await;
     }
 }
 
@@ -170,7 +181,7 @@ impl TokioBackground {
                 share,
                 away: AtomicUsize::new(0),
             });
-            self.handle.spawn(TURN.scope(turn, work));
+            self.handle.spawn(TURN.scope(turn, in_turn(work)));
         }
         BEGINS.set(false);
     }
@@ -254,7 +265,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_definition_that_multiplies_leaves_others_room() {
         let background = TokioBackground::new(Handle::current());
         let (go_on, bombs, others) = (Arc::default(), Arc::default(), Arc::default());
@@ -274,7 +285,7 @@ mod tests {
         assert_eq!(background.queues().running(), 0);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn work_that_waits_for_somebody_outside_gives_its_turn_to_others() {
         let background = TokioBackground::new(Handle::current());
         let (go_on, outside, runs) = (Arc::new(Notify::new()), Arc::default(), Arc::default());
@@ -293,6 +304,32 @@ mod tests {
         assert_eq!(runs.load(Ordering::Relaxed), 1);
         go_on.notify_waiters();
         background.idle().await;
+        assert_eq!(background.queues().running(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_that_takes_long_loses_its_turn() {
+        let background = TokioBackground::new(Handle::current());
+        let (go_on, slow, quick) = (Arc::new(Notify::new()), Arc::default(), Arc::default());
+        for n in 0..4 {
+            for _ in 0..LIMITS.threads {
+                let share = Share::new("t", &format!("slow {n}"));
+                background.queue(share, waiting(&go_on, &slow));
+            }
+        }
+        background.queue(Share::new("t", "quick"), waiting(&go_on, &quick));
+        settle().await;
+        assert_eq!(slow.load(Ordering::Relaxed), LIMITS.threads);
+        assert_eq!(quick.load(Ordering::Relaxed), 0);
+        tokio::time::sleep(TURN_MAX * 2).await;
+        settle().await;
+        assert_eq!(quick.load(Ordering::Relaxed), 1);
+        tokio::time::sleep(TURN_MAX * 4).await;
+        settle().await;
+        assert_eq!(slow.load(Ordering::Relaxed), 4 * LIMITS.threads);
+        go_on.notify_waiters();
+        background.idle().await;
+        settle().await;
         assert_eq!(background.queues().running(), 0);
     }
 

@@ -53,7 +53,7 @@ pub(super) fn page() -> String {
         ),
         (
             "workflows that execute each other (`ExecuteWorkflow`), one within the other",
-            number(NESTED_MAX.into()),
+            number(NESTED_MAX),
             "an incident",
         ),
         (
