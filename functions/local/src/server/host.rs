@@ -70,6 +70,38 @@ fn threads_for_scripts() -> Result<Arc<dyn Compute>, Failure> {
     Ok(Arc::new(pool))
 }
 
+/// The HTTP requests of workflows and handlers.
+fn http_caller(reach: Reach) -> Arc<dyn HttpCaller> {
+    let egress: Arc<dyn HttpCaller> = Arc::new(Egress::new(EgressConfig::new(reach)));
+    Arc::new(Outside(egress))
+}
+
+impl HostConfig {
+    /// The same; work that waits for a command or a function lets other work have its turn.
+    fn with_handlers_outside(mut self) -> Self {
+        let commands = self.commands.map(Outside);
+        self.commands = commands.map(|it| Arc::new(it) as Arc<dyn Commands>);
+        let functions = self.functions.map(Outside);
+        self.functions = functions.map(|it| Arc::new(it) as Arc<dyn Functions>);
+        self
+    }
+}
+
+/// Begins to sweep by the first node.
+fn begin_sweeps(
+    nodes: &[Runtime],
+    storage: &Storage,
+    stop: watch::Receiver<bool>,
+    tasks: &mut JoinSet<()>,
+) {
+    if let Some(first) = nodes.first().cloned() {
+        match &storage.embedded {
+            Some(table) => tasks.spawn(sweep(first, Arc::clone(table), stop)),
+            None => tasks.spawn(sweep_shared(first, stop)),
+        };
+    }
+}
+
 /// Nodes over one table. Timers fire and sweeps run until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
@@ -107,19 +139,13 @@ fn settings(config: &HostConfig, storage: &Storage) -> RuntimeConfig {
 impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
+        let config = config.with_handlers_outside();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let storage = Storage::open(&config.place, &clock).await?;
         let usual = settings(&config, &storage);
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
-        let egress: Arc<dyn HttpCaller> = Arc::new(Egress::new(EgressConfig::new(config.reach)));
-        let caller: Arc<dyn HttpCaller> = Arc::new(Outside(egress));
-        let commands = config
-            .commands
-            .map(|it| Arc::new(Outside(it)) as Arc<dyn Commands>);
-        let functions = config
-            .functions
-            .map(|it| Arc::new(Outside(it)) as Arc<dyn Functions>);
+        let caller = http_caller(config.reach);
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
         let scripts = threads_for_scripts()?;
@@ -142,8 +168,8 @@ impl Host {
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
                 compute: Some(Arc::clone(&scripts)),
                 observer: observer.clone(),
-                commands: commands.clone(),
-                functions: functions.clone(),
+                commands: config.commands.clone(),
+                functions: config.functions.clone(),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {
@@ -169,12 +195,7 @@ impl Host {
         let (due, work) = (storage.scheduler.clone(), Arc::new(background.clone()));
         let timers = TimerDriver::new(due, nodes.clone(), clock, work);
         tasks.spawn(timers.run(stopped.clone()));
-        if let Some(first) = nodes.first().cloned() {
-            match &storage.embedded {
-                Some(table) => tasks.spawn(sweep(first, Arc::clone(table), stopped)),
-                None => tasks.spawn(sweep_shared(first, stopped)),
-            };
-        }
+        begin_sweeps(&nodes, &storage, stopped, &mut tasks);
         Ok(Self {
             nodes,
             registries,
