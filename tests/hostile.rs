@@ -22,6 +22,8 @@ mod everything;
 mod folder;
 #[path = "hostile/http2.rs"]
 mod http2;
+#[path = "hostile/multiplying.rs"]
+mod multiplying;
 #[path = "hostile/scripts.rs"]
 mod scripts;
 #[path = "hostile/site.rs"]

@@ -10,6 +10,7 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
+    clippy::indexing_slicing,
     missing_docs,
     reason = "a bench prints, reads the clock, and may stop at once"
 )]

@@ -12,7 +12,7 @@ use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_runtime::port::HttpCaller;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap};
 use hyper::{Method, Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -247,8 +247,7 @@ impl Sent {
             next.headers.remove(CONTENT_TYPE);
         }
         if !redirect::is_same_origin(&self.uri, &next.uri) {
-            next.headers.remove(AUTHORIZATION);
-            next.headers.remove(COOKIE);
+            next.headers = redirect::for_others(next.headers);
         }
         Some(next)
     }

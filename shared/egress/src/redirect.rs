@@ -1,6 +1,17 @@
 //! Following redirects as browsers and .NET do: by hand, so that every hop passes the guard.
 
+use hyper::header::HeaderMap;
 use hyper::{StatusCode, Uri};
+
+/// Headers that tell no secret. Credentials have any name: `Authorization`, `Cookie`, `X-Api-Key`.
+const FOR_OTHERS: [&str; 6] = [
+    "accept",
+    "accept-language",
+    "content-language",
+    "content-type",
+    "idempotency-key",
+    "user-agent",
+];
 
 /// The most hops of one request.
 pub(crate) const HOPS_MAX: usize = 10;
@@ -48,6 +59,22 @@ pub(crate) fn target(from: &Uri, location: &str) -> Option<Uri> {
 /// Whether credentials for one place may be sent to the other.
 pub(crate) fn is_same_origin(a: &Uri, b: &Uri) -> bool {
     a.scheme() == b.scheme() && a.authority() == b.authority()
+}
+
+/// The headers of a request that go to another origin than the one that they were meant for.
+pub(crate) fn for_others(headers: HeaderMap) -> HeaderMap {
+    let mut name = None;
+    let mut kept = HeaderMap::new();
+    for (next, value) in headers {
+        // Further values of a header come without its name.
+        name = next.or(name);
+        if let Some(name) = &name
+            && FOR_OTHERS.contains(&name.as_str())
+        {
+            kept.append(name, value);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]

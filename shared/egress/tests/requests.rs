@@ -214,8 +214,11 @@ async fn the_idempotency_key_goes_with_the_request_unless_the_workflow_set_one()
 #[tokio::test]
 async fn a_redirect_is_followed_without_the_credentials_for_another_place() {
     let target = server(|head| {
-        let has = head.to_lowercase().contains("authorization");
-        ok(&format!("{} {has}", &head[..4]))
+        let head = head.to_lowercase();
+        let has = |name| head.contains(name);
+        let secret = has("authorization") || has("cookie") || has("x-api-key");
+        let kept = has("idempotency-key: k") && has("accept: text/csv");
+        ok(&format!("{} {secret} {kept}", &head[..4]))
     })
     .await;
     let first = server(move |_| {
@@ -224,13 +227,19 @@ async fn a_redirect_is_followed_without_the_credentials_for_another_place() {
     .await;
     let request = HttpRequest {
         method: "POST".into(),
-        headers: vec![("authorization".into(), "Bearer x".into())],
+        headers: vec![
+            ("authorization".into(), "Bearer x".into()),
+            ("Cookie".into(), "a=b".into()),
+            ("X-Api-Key".into(), "x".into()),
+            ("Accept".into(), "text/csv".into()),
+        ],
+        idempotency_key: "k".into(),
         body: Some(b"{}".to_vec()),
         ..get(format!("http://{first}/"))
     };
     assert_eq!(
         body(egress(Reach::Anywhere).request(request).await),
-        "GET  false"
+        "get  false true"
     );
 }
 

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use dormouse_engine::time::Timestamp;
 use dormouse_runtime::port::Clock;
 
+use crate::background::out_of_turn;
+
 /// The system's clock. Sleeping needs a tokio runtime with time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -20,7 +22,7 @@ impl Clock for SystemClock {
     }
 
     async fn sleep(&self, ms: u64) {
-        tokio::time::sleep(Duration::from_millis(ms)).await;
+        out_of_turn(tokio::time::sleep(Duration::from_millis(ms))).await;
     }
 
     fn random(&self) -> u64 {

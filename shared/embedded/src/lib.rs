@@ -31,6 +31,11 @@
 //! - A lease lasts 10 s: an instance rests at most that long when its server dies. Clocks should agree within a second: timers fire by the
 //!   clock of the server that fires them. Fences keep everything to once where clocks do not agree.
 //!
+//! # Work that nobody waits for
+//!
+//! What commits leave to be done runs in fair turns and in a bounded number (`background.rs`). What finds no room in the queue stays in the
+//! outbox, and the sweep delivers it. Timers bound themselves.
+//!
 //! # The pool
 //!
 //! Work that occupies a processor runs on a pool (`pool.rs`, the port `Compute`) in fair turns; no tenant fills its queue. Work on it must not
@@ -49,15 +54,17 @@ mod sweeper;
 mod table;
 mod timer_failures;
 mod timers;
+mod turns;
 
-pub use background::TokioBackground;
+pub use background::{TokioBackground, out_of_turn};
 pub use blobs::FileBlobs;
 pub use broadcast::{NodeBroadcast, NodeQueue, node_broadcasts};
 pub use clock::SystemClock;
-pub use pool::{Pool, PoolLimits};
+pub use pool::Pool;
 pub use scheduler::TableScheduler;
 #[cfg(feature = "sqlite")]
 pub use sweeper::{sweep, sweep_shared, watch_pause};
 #[cfg(feature = "sqlite")]
 pub use table::{EmbeddedTable, Options};
 pub use timers::TimerDriver;
+pub use turns::PoolLimits;

@@ -3,40 +3,14 @@
 //! Tenants take turns, and so do the definitions of a tenant. Beside that, one definition occupies half of the threads at most,
 //! so that one whose scripts run to their limits leaves the others some.
 
-use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use dormouse_runtime::port::{Compute, Saturated, Share, Work};
 use tokio::runtime::Handle;
 
-/// Bounds of a pool.
-#[derive(Debug, Clone, Copy)]
-pub struct PoolLimits {
-    /// Threads.
-    pub threads: usize,
-    /// Work that may be queued.
-    pub queued_max: usize,
-    /// Work of one tenant that may be queued, so that the queue has room for others.
-    pub queued_of_tenant_max: usize,
-    /// Work of one share that may be queued.
-    pub queued_of_share_max: usize,
-}
-
-impl PoolLimits {
-    /// Bounds for this machine: twice as many threads as processors, so that one definition can use all processors and others
-    /// still find a thread.
-    #[must_use]
-    pub fn of_machine() -> Self {
-        let processors = std::thread::available_parallelism().map_or(2, usize::from);
-        Self {
-            threads: 2 * processors.clamp(2, 32),
-            queued_max: 4_096,
-            queued_of_tenant_max: 3_072,
-            queued_of_share_max: 1_024,
-        }
-    }
-}
+use crate::background::until_done;
+use crate::turns::{PoolLimits, Queues};
 
 /// Threads for work that occupies a processor. When the last clone is dropped, work that is still queued is dropped.
 #[derive(Clone)]
@@ -50,19 +24,6 @@ struct Inner {
     /// Something was queued, something ended, or the pool stops.
     changed: Condvar,
 }
-
-#[derive(Default)]
-struct Queues {
-    /// Tenants with queued work, the next one in front.
-    tenants: VecDeque<(Arc<str>, Tenant)>,
-    running: HashMap<Share, usize>,
-    queued: usize,
-    is_stopped: bool,
-}
-
-/// The queued work of a tenant: its definitions, the next one in front.
-#[derive(Default)]
-struct Tenant(VecDeque<(Arc<str>, VecDeque<Work>)>);
 
 impl Pool {
     /// Starts the threads. Work may use the tokio runtime that this is called on.
@@ -94,6 +55,7 @@ impl Pool {
 impl Compute for Pool {
     fn submit(&self, share: Share, work: Work) -> Result<(), Saturated> {
         let inner = &self.0.0;
+        let work = until_done(work);
         let mut queues = inner.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.push(share, work, &inner.limits)?;
         drop(queues);
@@ -105,8 +67,7 @@ impl Compute for Pool {
 impl Drop for Owner {
     fn drop(&mut self) {
         let mut queues = self.0.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.is_stopped = true;
-        let dropped = std::mem::take(&mut queues.tenants);
+        let dropped = queues.stop();
         drop(queues);
         self.0.changed.notify_all();
         drop(dropped);
@@ -136,7 +97,7 @@ impl Inner {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let running_max = (self.limits.threads / 2).max(1);
         loop {
-            if queues.is_stopped {
+            if queues.is_stopped() {
                 return None;
             }
             if let Some(next) = queues.pop(running_max) {
@@ -144,77 +105,6 @@ impl Inner {
             }
             let woken = self.changed.wait(queues);
             queues = woken.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-impl Queues {
-    fn push(&mut self, share: Share, work: Work, limits: &PoolLimits) -> Result<(), Saturated> {
-        if self.is_stopped || self.queued >= limits.queued_max {
-            return Err(Saturated);
-        }
-        let Share { tenant, definition } = share;
-        let at = self.tenants.iter().position(|(name, _)| *name == tenant);
-        let at = at.unwrap_or_else(|| {
-            self.tenants.push_back((tenant, Tenant::default()));
-            self.tenants.len() - 1
-        });
-        let Some((_, Tenant(definitions))) = self.tenants.get_mut(at) else {
-            return Err(Saturated);
-        };
-        let own: usize = definitions.iter().map(|(_, queue)| queue.len()).sum();
-        if own >= limits.queued_of_tenant_max {
-            return Err(Saturated);
-        }
-        match definitions.iter_mut().find(|(name, _)| *name == definition) {
-            Some((_, queue)) if queue.len() >= limits.queued_of_share_max => return Err(Saturated),
-            Some((_, queue)) => queue.push_back(work),
-            None => definitions.push_back((definition, VecDeque::from([work]))),
-        }
-        self.queued += 1;
-        Ok(())
-    }
-
-    /// The first work in turn whose share does not have its most threads. Its tenant and its definition go to the end.
-    fn pop(&mut self, running_max: usize) -> Option<(Share, Work)> {
-        for at in 0..self.tenants.len() {
-            let (tenant, Tenant(definitions)) = self.tenants.get_mut(at)?;
-            let free = definitions.iter().position(|(definition, _)| {
-                let share = Share {
-                    tenant: Arc::clone(tenant),
-                    definition: Arc::clone(definition),
-                };
-                self.running.get(&share).is_none_or(|n| *n < running_max)
-            });
-            let Some((definition, mut queue)) = free.and_then(|free| definitions.remove(free))
-            else {
-                continue;
-            };
-            let work = queue.pop_front()?;
-            if !queue.is_empty() {
-                definitions.push_back((Arc::clone(&definition), queue));
-            }
-            let (tenant, rest) = self.tenants.remove(at)?;
-            let share = Share {
-                tenant: Arc::clone(&tenant),
-                definition,
-            };
-            if !rest.0.is_empty() {
-                self.tenants.push_back((tenant, rest));
-            }
-            self.queued -= 1;
-            *self.running.entry(share.clone()).or_default() += 1;
-            return Some((share, work));
-        }
-        None
-    }
-
-    fn ended(&mut self, share: &Share) {
-        if let Some(running) = self.running.get_mut(share) {
-            *running -= 1;
-            if *running == 0 {
-                self.running.remove(share);
-            }
         }
     }
 }

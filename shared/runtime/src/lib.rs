@@ -135,6 +135,7 @@ pub use query::Query;
 pub use runtime::Pauses;
 pub use runtime::Runtime;
 pub use runtime::config::{Delivery, RuntimeConfig, SigningSecret};
+pub use runtime::invocation::NESTED_MAX;
 pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};

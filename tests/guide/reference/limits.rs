@@ -9,6 +9,7 @@ use dormouse_engine::graph::{DEPTH_MAX, NODES_MAX};
 use dormouse_engine::step;
 use dormouse_expressions::Limits;
 use dormouse_http::HttpConfig;
+use dormouse_runtime::NESTED_MAX;
 
 /// A number with separators between thousands.
 fn number(number: impl Into<u64>) -> String {
@@ -60,6 +61,11 @@ pub(super) fn page() -> String {
             "characters of a search attribute's value",
             number(VALUE_MAX as u64),
             "the rest is cut off",
+        ),
+        (
+            "workflows that execute each other (`ExecuteWorkflow`), one within the other",
+            number(NESTED_MAX),
+            "an incident",
         ),
         (
             "activities of an instance without a wait",

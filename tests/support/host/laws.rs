@@ -2,7 +2,7 @@
 
 use dormouse_engine::graph::Graph;
 use dormouse_engine::id::{BookmarkId, InstanceId};
-use dormouse_engine::instance::Instance;
+use dormouse_engine::instance::{Instance, SubStatus};
 use dormouse_engine::journal;
 use dormouse_engine::step::{Environment, Next, Stimulus, Transition, step};
 use dormouse_sandbox::Host;
@@ -68,6 +68,7 @@ pub fn lawful_step(
     }
     the_journal_has_no_gaps(graph, &before, &transition);
     bookmarks_add_up(&before, &transition);
+    what_goes_on_says_so(&transition);
     ended_means_ended(graph, &transition, environment);
     a_burnt_bookmark_is_gone(graph, &transition, stimulus, environment);
     transition
@@ -141,6 +142,16 @@ fn bookmarks_add_up(before: &Instance, transition: &Transition) {
     let mut unique = expected.clone();
     unique.dedup();
     assert_eq!(unique, expected, "no two bookmarks share an id");
+}
+
+/// What a crash after the commit cuts off is continued only if the state says so.
+fn what_goes_on_says_so(transition: &Transition) {
+    let sub_status = transition.instance.sub_status;
+    let rests = matches!(transition.next, Next::Rest);
+    assert!(
+        rests || sub_status == SubStatus::Executing,
+        "something comes next, and the instance is {sub_status:?}"
+    );
 }
 
 fn ended_means_ended(graph: &Graph, transition: &Transition, environment: &Environment<'_>) {

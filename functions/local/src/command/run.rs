@@ -27,7 +27,7 @@ use crate::handlers::HandlerArgs;
 use crate::input::{self, InputArgs, warn_or_refuse};
 use crate::reach::ReachArgs;
 use crate::screen::Screen;
-use crate::server::{Host, HostConfig, Place, Stop, stop_signal};
+use crate::server::{Host, HostConfig, Place, Stop, THREAD_STACK_BYTES, stop_signal};
 use crate::wait;
 use narrator::Narrator;
 
@@ -76,6 +76,7 @@ pub(crate) fn run(args: RunArgs, screen: &Screen) -> Result<Exit, Failure> {
     let data = data.unwrap_or_else(|| temporary.path().to_owned());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_stack_size(THREAD_STACK_BYTES)
         .build()
         .map_err(Failure::system)?;
     runtime.block_on(async {

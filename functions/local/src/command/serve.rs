@@ -26,8 +26,8 @@ use crate::retention::RetentionArgs;
 use crate::screen::Screen;
 use crate::server::{
     AuthenticationArgs, ConnectionArgs, Console, Host, HostConfig, Listeners, Proxies, Serving,
-    Spoken, Stop, StudioArgs, TlsArgs, address, bound_heap, pages, prepare_credentials,
-    stop_signal, trim_heap,
+    Spoken, Stop, StudioArgs, THREAD_STACK_BYTES, TlsArgs, address, bound_heap, pages,
+    prepare_credentials, stop_signal, trim_heap,
 };
 use crate::webhook::WebhookArgs;
 
@@ -150,6 +150,7 @@ pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     bound_heap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_stack_size(THREAD_STACK_BYTES)
         .build()
         .map_err(Failure::system)?;
     runtime.block_on(run(args, screen))

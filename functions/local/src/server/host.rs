@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::outside::Outside;
 use super::storage::{Place, Storage};
 use super::traces;
 use crate::failure::Failure;
@@ -29,8 +30,14 @@ const PAUSE_LOOK_MS: u64 = 1_000;
 /// Interval at which the request of a worker that waits looks for tasks, where a read costs nothing, in ms.
 const POLL_LOOK_MS: u64 = 25;
 
+/// Stack of a thread that serves, in bytes: workflows that execute each other take a part of it each.
+pub(crate) const THREAD_STACK_BYTES: usize = 4 << 20;
+
 /// Time that a drain waits for background work, in seconds. The outbox has what is left of it.
 const DRAIN_S: u64 = 30;
+
+/// Time that a drain begins queued work, in seconds. The outbox has what is left of it, too.
+const DRAIN_QUEUED_S: u64 = 2;
 
 /// Configuration of a host.
 pub(crate) struct HostConfig {
@@ -63,6 +70,38 @@ fn threads_for_scripts() -> Result<Arc<dyn Compute>, Failure> {
     Ok(Arc::new(pool))
 }
 
+/// The HTTP requests of workflows and handlers.
+fn http_caller(reach: Reach) -> Arc<dyn HttpCaller> {
+    let egress: Arc<dyn HttpCaller> = Arc::new(Egress::new(EgressConfig::new(reach)));
+    Arc::new(Outside(egress))
+}
+
+impl HostConfig {
+    /// The same; work that waits for a command or a function lets other work have its turn.
+    fn with_handlers_outside(mut self) -> Self {
+        let commands = self.commands.map(Outside);
+        self.commands = commands.map(|it| Arc::new(it) as Arc<dyn Commands>);
+        let functions = self.functions.map(Outside);
+        self.functions = functions.map(|it| Arc::new(it) as Arc<dyn Functions>);
+        self
+    }
+}
+
+/// Begins to sweep by the first node.
+fn begin_sweeps(
+    nodes: &[Runtime],
+    storage: &Storage,
+    stop: watch::Receiver<bool>,
+    tasks: &mut JoinSet<()>,
+) {
+    if let Some(first) = nodes.first().cloned() {
+        match &storage.embedded {
+            Some(table) => tasks.spawn(sweep(first, Arc::clone(table), stop)),
+            None => tasks.spawn(sweep_shared(first, stop)),
+        };
+    }
+}
+
 /// Nodes over one table. Timers fire and sweeps run until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
@@ -74,12 +113,11 @@ pub(crate) struct Host {
 }
 
 /// Tells a webhook, if there is one, what the bus is told.
-fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<Egress>) {
+fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<dyn HttpCaller>) {
     let Some(webhook) = webhook else {
         return;
     };
-    let caller = Arc::clone(caller) as Arc<dyn HttpCaller>;
-    let bus = WebhookBus::new(webhook, caller, Arc::clone(&ports.clock));
+    let bus = WebhookBus::new(webhook, Arc::clone(caller), Arc::clone(&ports.clock));
     ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
 }
 
@@ -101,12 +139,13 @@ fn settings(config: &HostConfig, storage: &Storage) -> RuntimeConfig {
 impl Host {
     /// Opens the place and begins. To be called on a tokio runtime.
     pub(crate) async fn open(config: HostConfig) -> Result<Self, Failure> {
+        let config = config.with_handlers_outside();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let storage = Storage::open(&config.place, &clock).await?;
         let usual = settings(&config, &storage);
         let background = TokioBackground::new(Handle::current());
         let expressions = Arc::new(Expressions::new(Limits::default()));
-        let caller = Arc::new(Egress::new(EgressConfig::new(config.reach)));
+        let caller = http_caller(config.reach);
         // Another name each time, so that a lease of a process that was killed is never taken for one's own.
         let name = format!("{:08x}", clock.random() >> 32);
         let scripts = threads_for_scripts()?;
@@ -123,7 +162,7 @@ impl Host {
                 clock: Arc::clone(&clock),
                 background: Arc::new(background.clone()),
                 scheduler: Arc::new(storage.scheduler.clone()),
-                http_caller: Arc::clone(&caller) as _,
+                http_caller: Arc::clone(&caller),
                 queue: None,
                 bus: None,
                 broadcast: others.then(|| Arc::new(broadcast) as Arc<dyn Broadcast>),
@@ -156,12 +195,7 @@ impl Host {
         let (due, work) = (storage.scheduler.clone(), Arc::new(background.clone()));
         let timers = TimerDriver::new(due, nodes.clone(), clock, work);
         tasks.spawn(timers.run(stopped.clone()));
-        if let Some(first) = nodes.first().cloned() {
-            match &storage.embedded {
-                Some(table) => tasks.spawn(sweep(first, Arc::clone(table), stopped)),
-                None => tasks.spawn(sweep_shared(first, stopped)),
-            };
-        }
+        begin_sweeps(&nodes, &storage, stopped, &mut tasks);
         Ok(Self {
             nodes,
             registries,
@@ -192,7 +226,13 @@ impl Host {
         let _nobody_listens = self.stop.send(true);
         let work = async {
             while self.tasks.join_next().await.is_some() {}
-            self.background.idle().await;
+            let queued =
+                tokio::time::timeout(Duration::from_secs(DRAIN_QUEUED_S), self.background.idle());
+            if queued.await.is_err() {
+                // Work that begins ever more of its kind would never end.
+                self.background.drop_queued();
+                self.background.idle().await;
+            }
         };
         let done = tokio::time::timeout(Duration::from_secs(DRAIN_S), work).await;
         if done.is_err() {

@@ -190,6 +190,10 @@ impl Scenario {
             self.effects.extend(transition.effects);
             self.journal.extend(transition.journal);
             self.response = transition.response.or(self.response.take());
+            // A crash here is continued only if the state says that there is something to continue.
+            if transition.next != Next::Rest {
+                assert_eq!(self.instance.sub_status, SubStatus::Executing);
+            }
             match transition.next {
                 Next::Continue => stimulus = Stimulus::Continue,
                 Next::Rest => {

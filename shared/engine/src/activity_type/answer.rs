@@ -1,9 +1,12 @@
 //! What a handler answers, and whether it fits its type.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::ActivityType;
 use crate::definition::data_type::DataType;
+use crate::sensitive::REDACTED;
 
 /// The most characters of the name of an error.
 const KIND_CHARS_MAX: usize = 200;
@@ -23,6 +26,9 @@ pub enum Answer {
     /// It could not be done.
     Failed(Failure),
 }
+
+/// Shorter texts of a sensitive input are not looked for in an error, in bytes: they are parts of other words.
+const SECRET_BYTES_MIN: usize = 4;
 
 /// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +60,41 @@ impl Failure {
         self
     }
 
+    /// The same without what its words quote of secrets: the journal, the incident and whatever catches the error tell them.
+    #[must_use]
+    pub fn without<'a>(mut self, secrets: impl Iterator<Item = &'a Value>) -> Self {
+        let mut texts = BTreeSet::new();
+        secrets.for_each(|secret| add_texts(secret, &mut texts));
+        let mut texts: Vec<String> = texts.into_iter().collect();
+        // One may be a part of another.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        for text in texts {
+            self.message = self.message.replace(&text, REDACTED);
+            self.kind = self.kind.replace(&text, REDACTED);
+        }
+        self
+    }
+
     /// As an answer tells it.
     #[must_use]
     pub fn to_json(&self) -> Value {
         serde_json::json!({ "type": self.kind, "message": self.message, "retryable": self.is_retryable })
+    }
+}
+
+/// Adds the texts in a value that are long enough to be told from other words.
+fn add_texts(value: &Value, texts: &mut BTreeSet<String>) {
+    let text = match value {
+        Value::Null | Value::Bool(_) => return,
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => return items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(members) => {
+            return members.values().for_each(|member| add_texts(member, texts));
+        }
+    };
+    if text.len() >= SECRET_BYTES_MIN {
+        texts.insert(text);
     }
 }
 

@@ -20,8 +20,10 @@ impl Run<'_> {
             Next::Rest
         };
         self.instance.note_search(self.graph);
-        if next == Next::Rest {
-            self.come_to_rest();
+        match next {
+            Next::Rest => self.come_to_rest(),
+            // A continuation after a crash looks at this. A cancellation that undoes began with an instance that was suspended.
+            Next::Continue | Next::Call(_) => self.instance.sub_status = SubStatus::Executing,
         }
         self.instance.updated_at = self.environment.now;
         let added = std::mem::take(&mut self.added);

@@ -3,8 +3,40 @@
 use crate::error::RuntimeError;
 use crate::outbox::Outbox;
 use crate::outbox::batch::OutboxBatch;
+use crate::port::Share;
 use crate::runtime::config::Delivery;
-use crate::work::message::Message;
+use crate::work::definition_handle::DefinitionHandle;
+use crate::work::message::{Message, Task};
+
+/// Whose turn it is when the batch is carried out.
+fn share(batch: &OutboxBatch) -> Share {
+    let Some(Message { tenant, task, .. }) = batch.messages.first() else {
+        return Share::new("", "");
+    };
+    let of = match task {
+        Task::Start { definition, .. } => match definition {
+            DefinitionHandle::Definition { id, .. } | DefinitionHandle::Version { id } => {
+                id.clone()
+            }
+        },
+        Task::Stimulate { stimulus } | Task::StimulateOn { stimulus, .. } => stimulus.hash.clone(),
+        Task::StartBuffered { definition_id, .. } => definition_id.clone(),
+        Task::Perform { activity_type, .. } => activity_type.clone(),
+        Task::StartChild { child } => child.definition_id.clone(),
+        Task::Continue { .. }
+        | Task::Fire { .. }
+        | Task::Resume { .. }
+        | Task::RequestTask { .. }
+        | Task::Tell { .. }
+        | Task::Cancel { .. }
+        | Task::CallInBackground { .. }
+        | Task::CleanDeleted { .. }
+        | Task::ScheduleTriggers(_)
+        | Task::UpdateConsumers(_)
+        | Task::CarryOutPlan { .. } => String::new(),
+    };
+    Share::new(tenant.as_str(), &of)
+}
 
 impl Outbox<'_> {
     /// Promises to do what a message says: it lies in a queue or in the outbox when this returns.
@@ -65,9 +97,10 @@ impl Outbox<'_> {
         if batch.is_empty() {
             return;
         }
+        let share = share(&batch);
         let work = self.carry_out(batch);
         match self.config().delivery {
-            Delivery::Background => self.ports().background.spawn(work),
+            Delivery::Background => self.ports().background.queue(share, work),
             Delivery::Inline => work.await,
         }
     }

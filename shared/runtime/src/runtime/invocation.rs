@@ -18,6 +18,9 @@ const ANSWER_MS: i64 = 1_000;
 /// The shortest lease, in ms, however little time is left.
 const LEASE_MS_MIN: i64 = 1_000;
 
+/// How many workflows may execute each other and wait, one within the other: each takes its part of a thread's stack.
+pub const NESTED_MAX: u32 = 16;
+
 /// What led to the work at hand, and until when it may go on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Invocation {
@@ -25,6 +28,8 @@ pub(crate) struct Invocation {
     pub(crate) span: Option<Span>,
     /// How many messages led to it without anybody having waited in between.
     pub(crate) hops: u32,
+    /// Within how many workflows that wait for it the work is done.
+    pub(crate) nested: u32,
 }
 
 /// From when until when.
@@ -41,8 +46,18 @@ impl Runtime {
         let began = self.now();
         self.with_invocation(Invocation {
             span: Some(Span { began, ends }),
-            hops: self.invocation().hops,
+            ..self.invocation()
         })
+    }
+
+    /// The same runtime for a workflow that another one executes and waits for. `None`: too many do so within each other.
+    pub(crate) fn nested(&self) -> Option<Self> {
+        let nested = self.invocation().nested + 1;
+        let invocation = Invocation {
+            nested,
+            ..self.invocation()
+        };
+        (nested <= NESTED_MAX).then(|| self.with_invocation(invocation))
     }
 
     /// The same runtime for what a message says.
@@ -50,6 +65,7 @@ impl Runtime {
         self.with_invocation(Invocation {
             span: self.invocation().span,
             hops: message.hops.saturating_add(1),
+            nested: 0,
         })
         .with_cause(&message.id)
     }
@@ -84,7 +100,7 @@ impl Runtime {
     pub(crate) fn call_ms(&self, given: u64) -> u64 {
         let most = self.config().call_ms;
         let wanted = if given == 0 { most } else { given.min(most) };
-        let Invocation { span, hops } = self.invocation();
+        let Invocation { span, hops, .. } = self.invocation();
         match span {
             Some(span) if hops > 0 => {
                 let whole = (span.ends.0 - span.began.0 - ANSWER_MS).max(ANSWER_MS);

@@ -3,7 +3,7 @@
 
 use dormouse_engine::journal::Event;
 use dormouse_runtime::{DefinitionHandle, EventRequest, ResumeRequest, StartOutcome, StartRequest};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::flow::{cron, delay, event, event_trigger, publish, sequence, write};
 use crate::world::{Node, World, settle, wait_ms};
@@ -253,6 +253,37 @@ async fn a_publish_with_recurring_triggers_is_whole_wherever_it_is_cut_off() {
                 .await
                 .unwrap();
             assert_eq!(world.rows("TIMER").len(), usize::from(published.is_some()));
+            assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
+        },
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_that_undoes_is_completed_wherever_it_is_cut_off() {
+    at_every_call(
+        async |world: &World| {
+            let mut done = write("done");
+            done["customProperties"] = json!({ "compensate": write("undone") });
+            let mut all =
+                json!({ "type": "Elsa.Sequence", "id": "all", "activities": [done, event("go")] });
+            all["customProperties"] = json!({ "compensateOn": ["cancel"] });
+            let node = world.node();
+            node.publish(sequence("flow", &[all])).await;
+            let started = node.started("flow").await;
+            settle().await;
+            started.instance.id.to_string()
+        },
+        |node, id| async move {
+            let tenant = dormouse_runtime::Tenant::default();
+            node.instances().cancel(&tenant, &id).await.unwrap();
+        },
+        |world, node, id| async move {
+            // The caller got no answer, and asks again.
+            node.instances().cancel(&world.tenant, &id).await.unwrap();
+            settle().await;
+            assert_eq!(node.sub_status(&id).await, "Cancelled");
+            assert_eq!(written(&node, &world, &id).await, ["done", "undone"]);
             assert_eq!(world.rows("OUTBOX"), Vec::<String>::new());
         },
     )

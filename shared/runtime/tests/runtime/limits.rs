@@ -238,3 +238,41 @@ async fn a_failed_activity_can_be_tried_again() {
         .unwrap();
     assert!(matches!(nothing, AlterOutcome::NotPossible(_)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn workflows_that_execute_each_other_without_end_are_an_incident_of_the_innermost() {
+    let world = World::new();
+    let node = world.node();
+    let again = json!({
+        "type": "Elsa.ExecuteWorkflow", "id": "again",
+        "workflowDefinitionId": crate::flow::literal("String", "flow"),
+        "waitForCompletion": crate::flow::literal("Boolean", true),
+    });
+    node.publish(sequence("flow", &[again])).await;
+    let started = node.started("flow").await;
+    settle().await;
+    assert_eq!(started.instance.sub_status.as_str(), "Finished");
+    let heads = world.rows("WF#").into_iter().filter(|row| row == "HEAD");
+    let nested_max = usize::try_from(dormouse_runtime::NESTED_MAX).unwrap();
+    assert_eq!(heads.count(), 1 + nested_max);
+    let incidents = dormouse_runtime::query::InstanceFilter {
+        has_incidents: Some(true),
+        ..dormouse_runtime::query::InstanceFilter::default()
+    };
+    let paging = dormouse_runtime::query::Paging {
+        ascending: false,
+        skip: 0,
+        limit: 100,
+        cursor: None,
+    };
+    let order = dormouse_runtime::query::Order::Created;
+    let found = node
+        .query()
+        .find_instances(&world.tenant, &incidents, order, &paging)
+        .await
+        .unwrap();
+    let [innermost] = found.instances.as_slice() else {
+        panic!("{} have incidents", found.instances.len());
+    };
+    assert_eq!(node.sub_status(&innermost.instance_id).await, "Faulted");
+}

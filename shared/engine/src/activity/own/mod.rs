@@ -238,6 +238,10 @@ impl Own {
         mut progress: Progress,
         failure: Failure,
     ) -> Result<Then, Fault> {
+        let failure = {
+            let secret = self.ty.inputs.iter().filter(|input| input.is_sensitive);
+            failure.without(secret.filter_map(|input| progress.input.get(&input.name)))
+        };
         forget(cx, &progress);
         let attempt = progress.attempt;
         progress.attempt += 1;

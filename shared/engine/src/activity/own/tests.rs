@@ -317,3 +317,21 @@ fn sensitive_inputs_are_not_in_the_journal() {
     let journal = format!("{:?}", scenario.journal);
     assert!(!journal.contains("4242"), "{journal}");
 }
+
+#[test]
+fn an_error_that_quotes_a_sensitive_input_is_told_without_it() {
+    let source = "export default ({input}) => { throw new Error(`no card ${input.Card}`) }";
+    let scripted = play(&charge(
+        json!({ "kind": "javascript", "source": source }),
+        json!({}),
+    ));
+    let mut worked = worker(json!({}));
+    let error =
+        json!({ "error": { "type": "Bad4242", "message": "no card 4242", "retryable": false } });
+    say(&mut worked, &answer(error));
+    for scenario in [scripted, worked] {
+        assert!(scenario.incidents()[0].contains("no card [redacted]"));
+        let told = format!("{:?} {:?}", scenario.journal, scenario.instance.incidents);
+        assert!(!told.contains("4242"), "{told}");
+    }
+}

@@ -12,6 +12,7 @@ use super::Burst;
 use crate::error::RuntimeError;
 use crate::kernel::Kernel;
 use crate::kernel::create::Beginning;
+use crate::runtime::invocation::NESTED_MAX;
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::start::{StartOutcome, StartRequest};
 use crate::work::wake::WakeRequest;
@@ -134,9 +135,16 @@ impl<'k> Kernel<'k> {
 
     /// Starts a child and runs it until it waits or ends. One that was started before is found as it is.
     async fn execute(self, tenant: &Tenant, child: &Child) -> Result<Answer, RuntimeError> {
+        let Some(nested) = self.nested() else {
+            return Ok(not_started(&format!(
+                "{NESTED_MAX} workflows execute each other and wait, one within the other, and no more may do so: dispatch `{}` instead",
+                child.definition_id
+            )));
+        };
+        let kernel = nested.kernel();
         let request = StartRequest::of_child(child);
         // Not `start`: it is part of a burst in progress, which a pause lets run.
-        let begun = self.begin(tenant, request, Beginning::default()).await?;
+        let begun = kernel.begin(tenant, request, Beginning::default()).await?;
         match begun.outcome() {
             StartOutcome::Started(report) => Ok(Answer::Executed {
                 sub_status: report.instance.sub_status,
@@ -146,7 +154,7 @@ impl<'k> Kernel<'k> {
                 if !head.summary.ended {
                     // Its first burst may have been cut off together with ours.
                     let request = WakeRequest::new(child.instance.as_str(), Stimulus::Continue);
-                    self.advance(tenant, request).await?;
+                    kernel.advance(tenant, request).await?;
                 }
                 match self.read(tenant, child.instance.as_str()).await? {
                     Some(found) => Ok(Answer::Executed {

@@ -31,6 +31,7 @@ pub(crate) use stepper::Stepper;
 use crate::error::RuntimeError;
 use crate::graph::cache::Runnable;
 use crate::outbox::batch::OutboxBatch;
+use crate::port::Share;
 use crate::runtime::Runtime;
 use crate::runtime::config::Delivery;
 use crate::work::message::{Message, Task};
@@ -194,6 +195,11 @@ impl<'a> Burst<'a> {
         self.post(batch).await;
     }
 
+    /// Whose turn it is when something of this burst is done.
+    fn share(&self) -> Share {
+        Share::new(self.tenant.as_str(), &self.runnable.graph.definition_id)
+    }
+
     async fn post(&mut self, batch: OutboxBatch) {
         if batch.is_empty() {
             return;
@@ -202,7 +208,7 @@ impl<'a> Burst<'a> {
         match runtime.config().delivery {
             Delivery::Background => {
                 let work = runtime.outbox().carry_out(batch);
-                runtime.ports().background.spawn(work);
+                runtime.ports().background.queue(self.share(), work);
             }
             // To a queue it can be sent at once. Done here and now it could wait for this very instance.
             Delivery::Inline if runtime.ports().queue.is_some() => {
@@ -281,7 +287,7 @@ impl<'a> Burst<'a> {
 
     fn finish(mut self, transition: Transition) -> Result<(BurstReport, Later), RuntimeError> {
         self.measure_end();
-        let commit = self.loaded()?.head().commit;
+        let (commit, share) = (self.loaded()?.head().commit, self.share());
         let instance = transition.instance;
         let runtime = self.runtime;
         let opened = std::mem::take(&mut self.opened);
@@ -291,7 +297,7 @@ impl<'a> Burst<'a> {
                 .outgoing()
                 .meet_queued(runtime, self.tenant, &instance, opened);
             match runtime.config().delivery {
-                Delivery::Background => runtime.ports().background.spawn(work),
+                Delivery::Background => runtime.ports().background.queue(share, work),
                 Delivery::Inline => later.push(work),
             }
         }
