@@ -34,4 +34,5 @@ mod retention;
 mod stamps;
 mod table;
 mod timers;
+mod worker_queues;
 mod world;
