@@ -179,6 +179,19 @@ impl Server {
             .unwrap_or(0)
             * 1024
     }
+
+    /// The processor time that the server has used so far, in ms: its 14th and 15th facts, in hundredths of a second.
+    #[must_use]
+    pub fn cpu_ms(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap_or_default();
+        // The second fact is a name in parentheses, which may hold anything.
+        let facts = stat.rsplit(')').next().unwrap_or_default();
+        let facts = facts.split_whitespace().skip(11).take(2);
+        facts
+            .filter_map(|fact| fact.parse::<u64>().ok())
+            .sum::<u64>()
+            * 10
+    }
 }
 
 impl Drop for Server {

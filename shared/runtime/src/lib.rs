@@ -37,6 +37,8 @@
 //! - A row of the outbox rests after each attempt of a sweep, for 5 s and then twice as long up to 50 s, and is held meanwhile. Ten attempts take
 //!   at least six minutes, however often the nodes sweep and however many they are. Without the rest, a server that sweeps every 2 s would give
 //!   up after 20 s, less than a lease may last.
+//! - A task of a worker queue is leased by a commit of its instance, and by nothing else. `runtime/task_lines.rs` only remembers rows that were
+//!   read, so that requests of one process try different tasks; whatever it says may be wrong or forgotten.
 //! - A call (HTTP, ExecuteWorkflow) is a bookmark. It is committed before it is made, so a crash repeats at most the call in flight, under the
 //!   same key.
 //! - Spans carry no context: the trace of an instance and the span of a commit are digests of their names, and the id of a message names

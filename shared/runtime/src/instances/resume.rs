@@ -2,6 +2,7 @@
 
 use dormouse_engine::step::Stimulus;
 use dormouse_store::Tenant;
+use dormouse_store::table::Write;
 
 use crate::error::RuntimeError;
 use crate::instances::Instances;
@@ -21,6 +22,25 @@ impl Instances<'_> {
         tenant: &Tenant,
         request: ResumeRequest,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        self.resume_with(tenant, request, None).await
+    }
+
+    /// The same; the commit deletes a row that only leads here. Without a commit the row stays.
+    pub(crate) async fn resume_closing(
+        self,
+        tenant: &Tenant,
+        request: ResumeRequest,
+        row: Write,
+    ) -> Result<ResumeOutcome, RuntimeError> {
+        self.resume_with(tenant, request, Some(row)).await
+    }
+
+    async fn resume_with(
+        self,
+        tenant: &Tenant,
+        request: ResumeRequest,
+        closes: Option<Write>,
+    ) -> Result<ResumeOutcome, RuntimeError> {
         self.pauses().refuse_while_paused()?;
         let stimulus = match &request.bookmark_id {
             Some(bookmark) => Stimulus::Resume {
@@ -39,6 +59,7 @@ impl Instances<'_> {
         };
         let request = WakeRequest {
             event_id: request.event_id,
+            closes,
             has_http_request: request.has_http_request,
             ..WakeRequest::to(request.instance_id, target)
         };

@@ -98,6 +98,7 @@ impl Burst<'_> {
             }
             combined.answers.push(None);
             combined.cause.consumed.clone_from(&request.consumed);
+            combined.cause.closes.extend(request.closes.clone());
             if let Some(event) = &request.event_id {
                 before.events.insert(event.clone());
                 combined.cause.event_ids.push(event.clone());

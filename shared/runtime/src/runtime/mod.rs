@@ -9,6 +9,7 @@ pub(crate) mod outgoing;
 pub(crate) mod pause;
 pub(crate) mod polls;
 pub(crate) mod running;
+pub(crate) mod task_lines;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,6 +33,7 @@ use crate::runtime::outgoing::Outgoing;
 use crate::runtime::pause::KnownPause;
 use crate::runtime::polls::Polls;
 use crate::runtime::running::Running;
+use crate::runtime::task_lines::TaskLines;
 
 handle!(
     /// The pause of the whole deployment.
@@ -70,6 +72,8 @@ struct Inner {
     pause: KnownPause,
     /// How many requests for tasks wait.
     polls: Polls,
+    /// What they take from.
+    task_lines: TaskLines,
 }
 
 impl Runtime {
@@ -95,6 +99,7 @@ impl Runtime {
             event_link_key: OnceLock::new(),
             pause: KnownPause::default(),
             polls: Polls::default(),
+            task_lines: TaskLines::default(),
             outgoing,
             store,
             ports,
@@ -244,6 +249,11 @@ impl Runtime {
     /// How many requests for tasks wait.
     pub(crate) fn polls(&self) -> &Polls {
         &self.inner.polls
+    }
+
+    /// The tasks that workers may take, as far as they are known.
+    pub(crate) fn task_lines(&self) -> &TaskLines {
+        &self.inner.task_lines
     }
 
     /// The steps of this process that run scripts.

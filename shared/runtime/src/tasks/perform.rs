@@ -56,6 +56,7 @@ impl Tasks<'_> {
                 task_id: id,
             };
             self.store().task_rows().put(tenant, &row).await?;
+            self.task_lines().put(tenant, &row);
             return Ok(Delivered::Done);
         }
         let found = self.query().instance(tenant, instance.as_str()).await?;

@@ -2,6 +2,7 @@
 
 use dormouse_engine::step::Stimulus;
 use dormouse_store::stimulus::queued_stimulus::QueuePlace;
+use dormouse_store::table::Write;
 
 use crate::work::resume::ResumeOutcome;
 use crate::work::target::Target;
@@ -16,6 +17,8 @@ pub(crate) struct WakeRequest {
     pub(crate) event_id: Option<String>,
     /// A queued stimulus that the commit takes.
     pub(crate) consumed: Option<QueuePlace>,
+    /// A row that only leads here: the commit deletes it.
+    pub(crate) closes: Option<Write>,
     pub(crate) has_http_request: bool,
     /// Also if the instance has ended, by failing.
     pub(crate) reopens: bool,
@@ -37,6 +40,7 @@ impl WakeRequest {
             target,
             event_id: None,
             consumed: None,
+            closes: None,
             has_http_request: false,
             reopens: false,
             activities: 0,

@@ -35,4 +35,5 @@ mod schedules;
 mod stamps;
 mod table;
 mod timers;
+mod worker_queues;
 mod world;

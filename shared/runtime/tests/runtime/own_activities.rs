@@ -11,7 +11,7 @@ use crate::crashes::{at_every_call, at_every_call_within, written};
 use crate::flow::write;
 use crate::world::{Node, World, settle, wait_ms};
 
-async fn publish_type(world: &World, handler: Value, more: Value) {
+pub(crate) async fn publish_type(world: &World, handler: Value, more: Value) {
     let mut ty = json!({
         "type": "Acme.Work", "outputs": [{ "name": "receipt", "type": "String" }], "handler": handler,
         "timeoutMs": 20_000,
@@ -28,7 +28,7 @@ async fn publish_type(world: &World, handler: Value, more: Value) {
     node.publish(Definition::from_value(flow).unwrap()).await;
 }
 
-fn worker() -> Value {
+pub(crate) fn worker() -> Value {
     json!({ "kind": "worker", "queue": "q" })
 }
 

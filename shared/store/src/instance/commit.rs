@@ -58,6 +58,8 @@ pub struct Commit {
     /// Timers that lie in the table and have fired or are not wanted any more, as
     /// [`timer_clearing`](crate::stimulus::Timers::timer_clearing) makes them.
     pub timers_cleared: Vec<Write>,
+    /// Other rows that only lead here and do not any more, such as that of a task that is taken.
+    pub rows_closed: Vec<Write>,
     /// The events that this commit is the answer to. The caller has looked that the instance has not seen them.
     pub event_ids: Vec<String>,
     /// The queued stimulus that this commit is the answer to: refused if it is not there any more.

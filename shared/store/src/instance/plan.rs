@@ -70,6 +70,7 @@ impl Commits<'_> {
             old_place: None,
             new_place: None,
         };
+        plan.after.extend_from_slice(&commit.rows_closed);
         let done = commit.outbox_done.iter();
         plan.after
             .extend(done.map(|key| Write::Delete(key.0.clone(), Condition::Always)));

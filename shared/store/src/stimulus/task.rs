@@ -26,6 +26,15 @@ pub struct TaskRow {
     pub task_id: String,
 }
 
+/// A page of tasks that wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPage {
+    /// In order of age.
+    pub rows: Vec<TaskRow>,
+    /// Where the next page begins. `None`: there is none.
+    pub cursor: Option<String>,
+}
+
 fn place(tenant: &Tenant, queue: &str, activity_type: &str) -> Result<String, StoreError> {
     let queue = part("a queue's name", queue)?;
     let activity_type = part("an activity type", activity_type)?;
@@ -55,7 +64,7 @@ impl TaskRows<'_> {
             .await
     }
 
-    /// The tasks of a queue and a type that wait longest, at most `limit`. One query.
+    /// A page of the tasks of a queue and a type, those that wait longest first. One query.
     ///
     /// # Errors
     ///
@@ -63,10 +72,10 @@ impl TaskRows<'_> {
     pub async fn waiting(
         self,
         tenant: &Tenant,
-        queue: &str,
-        activity_type: &str,
+        (queue, activity_type): (&str, &str),
         limit: u32,
-    ) -> Result<Vec<TaskRow>, StoreError> {
+        cursor: Option<String>,
+    ) -> Result<TaskPage, StoreError> {
         let query = Query {
             index: None,
             partition: place(tenant, queue, activity_type)?,
@@ -74,7 +83,7 @@ impl TaskRows<'_> {
             until: String::new(),
             descending: false,
             limit,
-            cursor: None,
+            cursor,
         };
         let page = self.table().query(&query).await?;
         let row = |item: Item| {
@@ -86,7 +95,20 @@ impl TaskRows<'_> {
                 task_id: last_part("task", &item.key.sort).ok()?,
             })
         };
-        Ok(page.items.into_iter().filter_map(row).collect())
+        Ok(TaskPage {
+            rows: page.items.into_iter().filter_map(row).collect(),
+            cursor: page.cursor,
+        })
+    }
+
+    /// The write that deletes the row of a task that waits no more; for
+    /// [`crate::instance::commit::Commit::rows_closed`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BadId`]
+    pub fn closing(self, tenant: &Tenant, row: &TaskRow) -> Result<Write, StoreError> {
+        Ok(Write::Delete(row.key(tenant)?, Condition::Always))
     }
 
     /// The task waits no more; saying it twice is saying it once. One write.
@@ -95,7 +117,6 @@ impl TaskRows<'_> {
     ///
     /// [`StoreError`]
     pub async fn delete(self, tenant: &Tenant, row: &TaskRow) -> Result<(), StoreError> {
-        self.write_plain(&[Write::Delete(row.key(tenant)?, Condition::Always)])
-            .await
+        self.write_plain(&[self.closing(tenant, row)?]).await
     }
 }

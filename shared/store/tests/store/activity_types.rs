@@ -58,13 +58,18 @@ fn tasks_come_in_the_order_in_which_they_wait_and_are_one_however_often_they_are
     for row in [row(9, "late"), row(5, "i#1"), row(5, "i#1"), row(7, "b")] {
         now(store.put(tenant, &row)).unwrap();
     }
-    let waiting =
-        |queue: &str, limit| now(store.waiting(tenant, queue, "Acme.Charge", limit)).unwrap();
+    let page = |queue: &str, limit, cursor| {
+        now(store.waiting(tenant, (queue, "Acme.Charge"), limit, cursor)).unwrap()
+    };
+    let waiting = |queue: &str, limit| page(queue, limit, None).rows;
     assert_eq!(
         waiting("pay", 10),
         [row(5, "i#1"), row(7, "b"), row(9, "late")]
     );
     assert_eq!(waiting("pay", 1), [row(5, "i#1")]);
+    let rest = page("pay", 10, page("pay", 1, None).cursor);
+    assert_eq!(rest.rows, [row(7, "b"), row(9, "late")]);
+    assert_eq!(rest.cursor, None);
     assert!(waiting("other", 10).is_empty());
     now(store.delete(tenant, &row(5, "i#1"))).unwrap();
     now(store.delete(tenant, &row(5, "i#1"))).unwrap();

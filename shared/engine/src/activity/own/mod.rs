@@ -132,15 +132,31 @@ impl Own {
         progress.end = Some(cx.wait_until(due, json!({ FOR: "end", "ResumeAt": due.to_string() })));
     }
 
-    /// From now on something must be heard within so long.
+    /// From now on something must be heard within so long, and the attempt ends in its time. One timer does: that of
+    /// the heartbeat is set anew by each, or it fires and the attempt is over.
     fn expect_heartbeat(&self, cx: &mut Cx<'_, '_>, progress: &mut Progress) {
-        if let Some(before) = progress.heartbeat.take() {
+        let Some(heartbeat_ms) = self.ty.heartbeat_ms else {
+            if progress.deadline.is_none() && progress.lease.is_some() {
+                self.bound(cx, progress);
+            }
+            return;
+        };
+        let timers = [progress.heartbeat.take(), progress.end.take()];
+        for before in timers.into_iter().flatten() {
             cx.burn(&before);
         }
-        if let Some(heartbeat_ms) = self.ty.heartbeat_ms {
-            let due = cx.now().plus_ms(heartbeat_ms);
-            let payload = json!({ FOR: "heartbeat", "ResumeAt": due.to_string() });
-            progress.heartbeat = Some(cx.wait_until(due, payload));
+        if progress.deadline.is_none() && progress.lease.is_some() {
+            progress.deadline = Some(cx.now().plus_ms(self.timeout_ms(cx)));
+        }
+        let due = cx.now().plus_ms(heartbeat_ms);
+        let (what, at) = match progress.deadline {
+            Some(deadline) if deadline <= due => ("end", deadline),
+            Some(_) | None => ("heartbeat", due),
+        };
+        let timer = cx.wait_until(at, json!({ FOR: what, "ResumeAt": at.to_string() }));
+        match what {
+            "heartbeat" => progress.heartbeat = Some(timer),
+            _ => progress.end = Some(timer),
         }
     }
 
@@ -150,9 +166,6 @@ impl Own {
             return;
         }
         progress.lease = Some(lease);
-        if progress.deadline.is_none() {
-            self.bound(cx, &mut progress);
-        }
         self.expect_heartbeat(cx, &mut progress);
         if let Some(task) = &progress.task {
             let payload = cx.bookmark_payload(task).cloned();

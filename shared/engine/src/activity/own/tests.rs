@@ -174,6 +174,29 @@ fn a_task_nothing_is_heard_of_is_offered_again_under_another_id() {
 }
 
 #[test]
+fn heartbeats_do_not_extend_an_attempt_and_one_timer_does_for_both() {
+    let mut scenario = worker(json!({ "heartbeatMs": 1_000, "timeoutMs": 2_500 }));
+    let begin = scenario.now;
+    say(&mut scenario, &take("a"));
+    let due = |scenario: &Scenario| {
+        assert_eq!(timers(scenario), 1);
+        scenario.instance.bookmarks.iter().find_map(Bookmark::due)
+    };
+    assert_eq!(due(&scenario), Some(begin.plus_ms(1_000)));
+    let beat = Word::Heartbeat {
+        details: Value::Null,
+    };
+    for (at, next) in [(900, 1_900), (1_800, 2_500), (2_400, 2_500)] {
+        scenario.now = begin.plus_ms(at);
+        say(&mut scenario, &beat);
+        assert_eq!(due(&scenario), Some(begin.plus_ms(next)));
+    }
+    scenario.let_time_pass();
+    let exception = scenario.instance.incidents[0].exception.as_ref();
+    assert_eq!(exception.unwrap().kind, "Timeout");
+}
+
+#[test]
 fn a_task_that_kills_whoever_takes_it_is_an_incident_in_the_end() {
     let mut scenario = worker(json!({ "heartbeatMs": 1_000 }));
     for _ in 0..=LOST_MAX {

@@ -75,6 +75,7 @@ impl Burst<'_> {
                 event_ids: cause.event_ids.clone(),
                 claims: cause.claims.clone(),
                 consumed: cause.consumed.clone(),
+                rows_closed: cause.closes.clone(),
                 kept: self.kept(instance, now),
                 outbox_done: self.continuation.iter().map(|c| c.0.clone()).collect(),
                 ..Commit::default()

@@ -19,7 +19,7 @@ use dormouse_store::instance::lease::Loaded;
 use dormouse_store::instance::uniqueness::Claim;
 use dormouse_store::outbox::row::OutboxKey;
 use dormouse_store::stimulus::queued_stimulus::QueuePlace;
-use dormouse_store::table::TableError;
+use dormouse_store::table::{TableError, Write};
 use dormouse_store::{StoreError, Tenant};
 use futures_util::future::BoxFuture;
 
@@ -44,6 +44,8 @@ pub(crate) struct Cause {
     pub(crate) event_ids: Vec<String>,
     /// A queued stimulus.
     pub(crate) consumed: Option<QueuePlace>,
+    /// Rows that only lead here, and do not any more.
+    pub(crate) closes: Vec<Write>,
     /// What an instance that is opened again must be the only one of.
     pub(crate) claims: Vec<Claim>,
     /// The trigger whose next occurrence waits for the end of the instance; only with its first commit.
