@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::{
     absent, activity_execution, activity_test, activity_type, administration, alteration, bookmark,
     dead_letter, definition, descriptor, event, gate, headers, health, heavy, identity, instance,
-    link, memory, metrics, openapi, origin, script, task, webhook, workflow,
+    link, memory, metrics, openapi, origin, problem, script, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -64,6 +64,7 @@ pub fn router(app: App) -> Router {
         ))
         .method_not_allowed_fallback(wrong_method)
         .fallback(nowhere)
+        .layer(middleware::from_fn(problem::accepted_only))
         .layer(middleware::from_fn_with_state(app.clone(), memory::account))
         .layer(middleware::from_fn_with_state(
             app.clone(),

@@ -6,8 +6,8 @@ use super::literal::of_literal;
 use super::members::or_null;
 use super::run::{Closure, Done, Frame, Run, Stop, thrown};
 use super::syntax::{Expr, Part, Type};
-use super::value::{MapKind, V};
-use super::{operators, statics};
+use super::value::{ListKind, MapKind, V};
+use super::{import, operators, statics};
 
 impl Run<'_> {
     pub(super) fn value<'p>(
@@ -63,7 +63,17 @@ impl Run<'_> {
             }
             Expr::Step { of, by, is_prefix } => {
                 let before = self.value(of, frame)?;
-                let after = operators::binary("+", &before, &V::Int(*by))?;
+                let after = self.arithmetic("+", &before, &V::Int(*by))?;
+                let after = match &before {
+                    V::Char(_) => operators::cast(
+                        after,
+                        &Type {
+                            name: "char".into(),
+                            ..Type::default()
+                        },
+                    )?,
+                    _ => after,
+                };
                 self.assign(of, after.clone(), frame)?;
                 Ok(if *is_prefix { after } else { before })
             }
@@ -81,11 +91,25 @@ impl Run<'_> {
             },
             Expr::Cast(of, value) => {
                 let value = self.value(value, frame)?;
+                if let V::Int(number) = &value
+                    && let Some(member) = self.enum_cast(&of.name, i64::from(*number))
+                {
+                    return Ok(member);
+                }
+                if let (V::Object(object), Some(V::Class(class))) = (&value, frame.get(&of.name))
+                    && !object.class.is(&class.declared.name)
+                {
+                    let message = format!("Unable to cast object to type '{}'.", of.name);
+                    return thrown("InvalidCastException", message);
+                }
+                if self.is_checked {
+                    operators::check_range(&value, of)?;
+                }
                 operators::cast(value, of)
             }
             Expr::As(value, of) => {
                 let value = self.value(value, frame)?;
-                Ok(if operators::is_type(&value, of) {
+                Ok(if self.fits(&value, of) {
                     value
                 } else {
                     V::Null
@@ -130,9 +154,58 @@ impl Run<'_> {
                 Ok(V::Tuple(Rc::new(values)))
             }
             Expr::TypeOf(of) | Expr::Type(of) => Ok(V::Type(operators::full_name(of))),
-            Expr::Default(of) => Ok(of.as_ref().map_or(V::Null, operators::default_of)),
+            Expr::Default(of) => Ok(match of {
+                Some(of) => match self.enum_cast(&of.name, 0) {
+                    Some(member) if !of.is_nullable => member,
+                    _ => operators::default_of(of),
+                },
+                None => V::Null,
+            }),
+            Expr::Query(clauses) => self.run_query(clauses, frame),
+            Expr::With(value, members) => {
+                let value = self.value(value, frame)?;
+                let copy = match &value {
+                    V::Object(object) => V::Object(Rc::new(super::object::Object {
+                        class: Rc::clone(&object.class),
+                        fields: object.fields.clone(),
+                    })),
+                    V::Map(map) => V::map(map.kind, map.entries.borrow().clone()),
+                    other => other.clone(),
+                };
+                for (name, member) in members {
+                    let member = self.value(member, frame)?;
+                    match &copy {
+                        V::Object(object) => {
+                            super::object::set_field(&object.fields, name, &member);
+                        }
+                        map => statics::set_entry(map, V::text(name.as_str()), member),
+                    }
+                }
+                self.made(copy)
+            }
+            Expr::Checked(is_checked, value) => {
+                let before = (self.is_checked, self.is_unchecked);
+                (self.is_checked, self.is_unchecked) = (*is_checked, !*is_checked);
+                let done = self.value(value, frame);
+                (self.is_checked, self.is_unchecked) = before;
+                done
+            }
+            Expr::Await(value) => {
+                let value = self.value(value, frame)?;
+                Ok(match statics::entry(&value, "$task") {
+                    V::Bool(_) => statics::entry(&value, "Result"),
+                    _ => value,
+                })
+            }
+            Expr::Named(_, value) => self.value(value, frame),
+            Expr::Ref(name) => self.name(name, frame),
             Expr::Throw(value) => {
                 let value = self.value(value, frame)?;
+                if let V::Object(object) = &value {
+                    let message = super::object::field(&object.fields, "Message");
+                    let message = message.unwrap_or(V::Null).shown();
+                    return thrown(&object.class.declared.name, message);
+                }
                 let of = statics::entry(&value, "Type").shown();
                 thrown(&of, statics::entry(&value, "Message").shown())
             }
@@ -175,12 +248,35 @@ impl Run<'_> {
             "CorrelationId" => Ok(identity.correlation_id.map_or(V::Null, V::text)),
             "WorkflowInstanceName" => Ok(identity.name.map_or(V::Null, V::text)),
             "LastResult" => Ok(self.last_result()),
-            _ if statics::is_type(name) => Ok(V::Type(name.to_owned())),
-            _ => thrown(
-                "CompilationErrorException",
-                format!("The name '{name}' does not exist in the current context"),
+            "base" => frame.get("this").map_or_else(
+                || thrown("CompilationErrorException", "there is no base"),
+                Ok,
             ),
+            _ if import::namespace(name).is_some() && import::is_imported(name, self.usings) => {
+                Ok(V::Type(name.to_owned()))
+            }
+            _ => {
+                if let Some(this) = frame.get("this").or_else(|| frame.get("$class")) {
+                    return self.member(&this, name);
+                }
+                for using in self.usings {
+                    if let Some(path) = using.strip_prefix("static ") {
+                        let class = path.rsplit_once('.').map_or(path, |(_, class)| class);
+                        if let Ok(found) = statics::static_member(self, class, name) {
+                            return Ok(found);
+                        }
+                    }
+                }
+                self.unknown(name)
+            }
         }
+    }
+
+    fn unknown<'p>(&self, name: &str) -> Done<'p, V<'p>> {
+        thrown(
+            "CompilationErrorException",
+            format!("The name '{name}' does not exist in the current context"),
+        )
     }
 
     fn text<'p>(&mut self, parts: &'p [Part], frame: &Rc<Frame<'p>>) -> Done<'p, V<'p>> {
@@ -194,7 +290,11 @@ impl Run<'_> {
                     format,
                 } => {
                     let value = self.value(value, frame)?;
-                    let shown = statics::formatted(&value, format);
+                    let shown = if format.is_empty() {
+                        self.text_of(&value)?
+                    } else {
+                        statics::formatted(&value, format)
+                    };
                     let length = i32::try_from(shown.chars().count()).unwrap_or(i32::MAX);
                     let padding =
                         usize::try_from((width.abs() - length).clamp(0, 10_000)).unwrap_or(0);
@@ -232,7 +332,7 @@ impl Run<'_> {
             }
             _ => false,
         };
-        (root && statics::is_type(name)).then_some(name)
+        (root && import::namespace(name).is_some()).then_some(name)
     }
 
     fn member_of<'p>(
@@ -253,6 +353,7 @@ impl Run<'_> {
         } = of
             && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
             && self.scope.variable_type(variable) == "Object"
+            && self.scope.variable_kind(variable) != crate::Kind::Json
             && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
         {
             let message = format!(
@@ -264,6 +365,15 @@ impl Run<'_> {
         if matches!(value, V::Null) {
             if or_null {
                 return Err(Stop::Null);
+            }
+            if name == "HasValue" {
+                return Ok(V::Bool(false));
+            }
+            if name == "Value" {
+                return thrown(
+                    "InvalidOperationException",
+                    "Nullable object must have a value.",
+                );
             }
             return thrown(
                 "NullReferenceException",
@@ -301,20 +411,33 @@ impl Run<'_> {
             }
             _ => None,
         };
+        let mut names = Vec::with_capacity(arguments.len());
         for argument in arguments {
             values.push(self.value(argument, frame)?);
+            names.push(match argument {
+                Expr::Named(name, _) => Some(name.as_str()),
+                _ => None,
+            });
         }
-        let Some((target, name)) = target else {
-            let function = match of {
+        let function = match &target {
+            Some((target, name)) => self.declared_function(target, name, values.len())?,
+            None => Some(match of {
                 Expr::Name(name) if frame.get(name).is_none() => {
-                    return thrown(
-                        "CompilationErrorException",
-                        format!("The name '{name}' does not exist in the current context"),
-                    );
+                    match self.bare_function(name, values.len(), frame)? {
+                        Some(function) => function,
+                        None => return self.static_name(name, types, values),
+                    }
                 }
                 _ => self.value(of, frame)?,
-            };
-            return self.call(&function, &values);
+            }),
+        };
+        if let Some(function) = function {
+            let (value, inner) = self.call_named(&function, &values, &names)?;
+            self.give_back(&function, arguments, &inner, frame);
+            return Ok(value);
+        }
+        let Some((target, name)) = target else {
+            return Ok(V::Null);
         };
         let out = arguments.iter().find_map(|a| {
             if let Expr::Out(name) = a {
@@ -324,7 +447,15 @@ impl Run<'_> {
             }
         });
         let result = match &target {
-            V::Type(class) => self.static_call(class, name, types, values)?,
+            V::Type(class) => {
+                let found = self.static_call(class, name, types, values)?;
+                match types.first().and_then(|of| frame.get(&of.name)) {
+                    Some(V::Class(class)) if name == "Deserialize" => {
+                        self.read_object(&class, &found)?
+                    }
+                    _ => found,
+                }
+            }
             _ => self.method(&target, name, types, values)?,
         };
         match (out, result) {
@@ -339,6 +470,82 @@ impl Run<'_> {
         }
     }
 
+    /// A method of a declared type, or a function that a member holds.
+    fn declared_function<'p>(
+        &mut self,
+        target: &V<'p>,
+        name: &str,
+        arguments: usize,
+    ) -> Done<'p, Option<V<'p>>> {
+        let found = match target {
+            V::Object(object) => match super::object::field(&object.fields, name) {
+                Some(function) => Some(function),
+                None => self.class_member(&object.class, Some(target), name, arguments)?,
+            },
+            V::Class(class) => self.class_member(class, None, name, arguments)?,
+            _ => None,
+        };
+        Ok(found.filter(|found| matches!(found, V::Func(_))))
+    }
+
+    /// A method that is called by its name alone, within its type.
+    fn bare_function<'p>(
+        &mut self,
+        name: &str,
+        arguments: usize,
+        frame: &Rc<Frame<'p>>,
+    ) -> Done<'p, Option<V<'p>>> {
+        let this = frame.get("this");
+        match frame.get("$class") {
+            Some(V::Class(class)) => {
+                let class = match &this {
+                    Some(V::Object(object)) => Rc::clone(&object.class),
+                    _ => class,
+                };
+                let found = self.class_member(&class, this.as_ref(), name, arguments)?;
+                Ok(found.filter(|found| matches!(found, V::Func(_))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A method of a type that `using static` imports.
+    fn static_name<'p>(
+        &mut self,
+        name: &str,
+        types: &[Type],
+        values: Vec<V<'p>>,
+    ) -> Done<'p, V<'p>> {
+        for using in self.usings {
+            if let Some(path) = using.strip_prefix("static ") {
+                let class = path.rsplit_once('.').map_or(path, |(_, class)| class);
+                return self.static_call(class, name, types, values);
+            }
+        }
+        self.unknown(name)
+    }
+
+    /// What a function has put into its `out` and `ref` parameters.
+    fn give_back<'p>(
+        &self,
+        function: &V<'p>,
+        arguments: &'p [Expr],
+        inner: &Rc<Frame<'p>>,
+        frame: &Rc<Frame<'p>>,
+    ) {
+        let V::Func(closure) = function else {
+            return;
+        };
+        for (argument, parameter) in arguments.iter().zip(closure.parameters) {
+            if let Expr::Out(name) | Expr::Ref(name) = argument
+                && let Some(value) = inner.get(&parameter.name)
+                && !frame.set(name, value.clone())
+            {
+                frame.declare(name, value);
+            }
+        }
+    }
+
     fn check_typed<'p>(&self, target: &'p Expr, name: &str) -> Done<'p> {
         if let Expr::Member {
             of: host,
@@ -347,6 +554,7 @@ impl Run<'_> {
         } = target
             && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
             && self.scope.variable_type(variable) == "Object"
+            && self.scope.variable_kind(variable) != crate::Kind::Json
             && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
         {
             let message = format!(
@@ -372,7 +580,23 @@ impl Run<'_> {
             _ => {}
         }
         let second = self.value(right, frame)?;
-        let result = operators::binary(operator, &first, &second)?;
+        let is_constant = !self.is_unchecked && is_constant(left) && is_constant(right);
+        let is_constant = self.is_checked || is_constant;
+        if is_constant && !operators::fits_number(operator, &first, &second) {
+            let of = if self.is_checked {
+                "OverflowException"
+            } else {
+                "CompilationErrorException"
+            };
+            return thrown(of, "Arithmetic operation resulted in an overflow.");
+        }
+        let result = match (operator, &first, &second) {
+            ("+", V::Text(_), V::Object(_) | V::Enum(_))
+            | ("+", V::Object(_) | V::Enum(_), V::Text(_)) => {
+                V::text(self.text_of(&first)? + &self.text_of(&second)?)
+            }
+            _ => operators::binary(operator, &first, &second)?,
+        };
         if matches!(result, V::Text(_)) {
             self.made(result)
         } else {
@@ -380,15 +604,88 @@ impl Run<'_> {
         }
     }
 
-    /// A value as a variable of the type holds it: numbers become the type's.
-    pub(super) fn declared_as<'p>(&self, value: V<'p>, of: &Type) -> V<'p> {
-        match (&value, of.name.as_str()) {
-            (V::Int(_) | V::Long(_) | V::Double(_), "double" | "decimal" | "long" | "float")
-                if !of.is_array =>
-            {
-                operators::cast(value.clone(), of).unwrap_or(value)
-            }
-            _ => value,
+    pub(super) fn arithmetic<'p>(
+        &self,
+        operator: &str,
+        left: &V<'p>,
+        right: &V<'p>,
+    ) -> Done<'p, V<'p>> {
+        if self.is_checked && !operators::fits_number(operator, left, right) {
+            return thrown(
+                "OverflowException",
+                "Arithmetic operation resulted in an overflow.",
+            );
         }
+        operators::binary(operator, left, right)
+    }
+
+    /// A value as a name of the type holds it: numbers become the type's, and what does not fit is refused.
+    pub(super) fn declared_as<'p>(&mut self, value: V<'p>, of: &Type) -> Done<'p, V<'p>> {
+        let is_whole = matches!(value, V::Int(_) | V::Long(_) | V::Char(_));
+        let wrong = |value: &V<'p>| {
+            let message = format!(
+                "Cannot implicitly convert type '{}' to '{}'",
+                value.type_name(),
+                of.name
+            );
+            thrown("CompilationErrorException", message)
+        };
+        if of.is_array {
+            return Ok(match &value {
+                V::List(list) if of.is("byte") || of.name == "byte" => {
+                    V::items_of(ListKind::Bytes, list.items.borrow().clone())
+                }
+                _ => value,
+            });
+        }
+        match (of.name.as_str(), &value) {
+            ("", _) => Ok(value),
+            (
+                "int" | "long" | "double" | "decimal" | "float" | "bool" | "char" | "byte"
+                | "short" | "uint",
+                V::Null,
+            ) if !of.is_nullable => Ok(operators::default_of(of)),
+            (_, V::Null) => Ok(value),
+            ("long" | "uint" | "ulong", V::Int(_) | V::Long(_) | V::Char(_))
+            | ("float", V::Int(_) | V::Long(_) | V::Single(_))
+            | ("double", V::Int(_) | V::Long(_) | V::Single(_) | V::Char(_))
+            | ("decimal", V::Int(_) | V::Long(_)) => operators::cast(value, of),
+            ("int" | "short" | "byte" | "sbyte" | "ushort", V::Int(_) | V::Char(_)) => {
+                operators::check_range(&value, of)?;
+                operators::cast(value, of)
+            }
+            ("double", V::Double(_)) | ("decimal", V::Decimal(_)) => Ok(value),
+            ("int" | "short" | "byte" | "float" | "long" | "decimal" | "double", _)
+                if is_whole || operators::as_double(&value).is_some() =>
+            {
+                wrong(&value)
+            }
+            ("int" | "long" | "double" | "decimal" | "float" | "bool" | "char" | "string", _)
+                if !operators::is_type(&value, of) && !matches!(value, V::Host(_) | V::Map(_)) =>
+            {
+                wrong(&value)
+            }
+            ("HashSet" | "ISet", V::List(list)) if list.kind != ListKind::Set => {
+                let items = list.items.borrow().clone();
+                self.set_of(items, false)
+            }
+            ("List", V::List(list)) if list.kind == ListKind::Array => {
+                Ok(V::list(list.items.borrow().clone()))
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+/// Whether the compiler works an expression out.
+fn is_constant(expression: &Expr) -> bool {
+    match expression {
+        Expr::Literal(_) => true,
+        Expr::Unary(_, inner) => is_constant(inner),
+        Expr::Binary(_, left, right) => is_constant(left) && is_constant(right),
+        Expr::Member { of, name, .. } => {
+            matches!(of.as_ref(), Expr::Type(_)) && matches!(name.as_str(), "MaxValue" | "MinValue")
+        }
+        _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Reads statements of C#. Expressions are read in `expression.rs`.
 
-use super::syntax::{Body, Catch, Expr, Pattern, Problem, Statement, Type};
+use super::import;
+use super::syntax::{Catch, Expr, Item, Parameter, Problem, Section, Statement, Type};
 use super::token::{Token, tokens};
 
 /// How deep a script may nest.
@@ -14,43 +15,53 @@ pub(super) struct Parser {
 
 type Read<T> = Result<T, Problem>;
 
+/// The statements of a script, and the namespaces that it imports.
+type Script = (Vec<Statement>, Vec<String>);
+
 /// A whole script: statements, and perhaps a value at the end.
-pub(super) fn script(source: &str) -> Read<Vec<Statement>> {
+pub(super) fn script(source: &str) -> Read<Script> {
     let mut parser = Parser {
         tokens: tokens(source)?,
         at: 0,
         depth: 0,
     };
+    let mut usings = Vec::new();
+    while let Some(using) = parser.attempt(Parser::using) {
+        let namespace = using.strip_prefix("static ").unwrap_or(&using);
+        let class = namespace
+            .rsplit_once('.')
+            .map_or(namespace, |(_, class)| class);
+        if !import::is_namespace(&using) && import::namespace(class).is_none() {
+            return Err(parser.problem(format!("the namespace '{using}' could not be found")));
+        }
+        usings.push(using);
+    }
     let mut statements = Vec::new();
     while parser.peek().is_some() {
-        if parser.is_name("using") && !parser.is_mark_at(1, "(") {
-            while !parser.skip(";") && parser.peek().is_some() {
-                parser.at += 1;
-            }
-            continue;
-        }
-        if let Some(kind) = [
-            "class",
-            "record",
-            "struct",
-            "enum",
-            "interface",
-            "goto",
-            "await",
-        ]
-        .iter()
-        .find(|kind| {
-            parser.is_name(kind)
-                && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _)))
-        }) {
-            return Err(parser.problem(format!("`{kind}` is not run here")));
-        }
         statements.push(parser.statement(true)?);
     }
-    Ok(statements)
+    Ok((statements, usings))
 }
 
 impl Parser {
+    /// `using System.Text;`
+    fn using(&mut self) -> Read<String> {
+        if !self.skip_name("using") {
+            return Err(self.problem("`using` expected"));
+        }
+        let mut path = String::new();
+        if self.skip_name("static") {
+            path.push_str("static ");
+        }
+        path.push_str(&self.name()?);
+        while self.skip(".") {
+            path.push('.');
+            path.push_str(&self.name()?);
+        }
+        self.expect(";")?;
+        Ok(path)
+    }
+
     pub(super) fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
@@ -190,7 +201,61 @@ impl Parser {
             }
             "try" => self.try_(),
             "switch" if self.is_mark_at(1, "(") => self.switch(),
-            _ => self.plain(is_top),
+            "checked" | "unchecked" if self.is_mark_at(1, "{") => {
+                self.at += 1;
+                Ok(Statement::Checked(keyword == "checked", self.block()?))
+            }
+            "lock" if self.is_mark_at(1, "(") => {
+                self.at += 1;
+                self.parenthesized()?;
+                self.inner().map(|body| *body)
+            }
+            "using" if self.is_mark_at(1, "(") => {
+                self.at += 2;
+                let first = match self.attempt(Self::resource) {
+                    Some(first) => first,
+                    None => Statement::Value(self.expression()?),
+                };
+                self.expect(")")?;
+                Ok(Statement::Block(vec![first, *self.inner()?]))
+            }
+            "using" => {
+                self.at += 1;
+                self.declaration()
+            }
+            "yield" if matches!(self.tokens.get(self.at + 1), Some((Token::Name(_), _))) => {
+                self.at += 1;
+                let value = if self.skip_name("break") {
+                    None
+                } else if self.skip_name("return") {
+                    Some(self.expression()?)
+                } else {
+                    return Err(self.problem("`return` expected"));
+                };
+                self.expect(";")?;
+                Ok(Statement::Yield(value))
+            }
+            "throw" if self.is_mark_at(1, ";") => {
+                self.at += 2;
+                Ok(Statement::Rethrow)
+            }
+            "goto" => {
+                self.at += 1;
+                let label = self.name()?;
+                self.expect(";")?;
+                Ok(Statement::Goto(label))
+            }
+            "default" => self.plain(is_top),
+            _ if !keyword.is_empty() && self.is_mark_at(1, ":") => {
+                self.at += 2;
+                Ok(Statement::Label(keyword))
+            }
+            _ => {
+                if let Some(class) = self.class()? {
+                    return Ok(Statement::Class(class));
+                }
+                self.plain(is_top)
+            }
         }
     }
 
@@ -238,14 +303,21 @@ impl Parser {
     fn for_each(&mut self) -> Read<Statement> {
         self.at += 1;
         self.expect("(")?;
-        self.type_()?;
-        let name = self.name()?;
+        let names = if self.is_name("var") && self.is_mark_at(1, "(") {
+            self.at += 1;
+            self.parenthesized_names()?
+        } else if self.is_mark("(") {
+            self.parenthesized_names()?
+        } else {
+            self.type_()?;
+            vec![self.name()?]
+        };
         if !self.skip_name("in") {
             return Err(self.problem("`in` expected"));
         }
         let items = self.expression()?;
         self.expect(")")?;
-        Ok(Statement::ForEach(name, items, self.inner()?))
+        Ok(Statement::ForEach(names, items, self.inner()?))
     }
 
     fn try_(&mut self) -> Read<Statement> {
@@ -261,9 +333,15 @@ impl Parser {
                 }
                 self.expect(")")?;
             }
+            let guard = if self.skip_name("when") {
+                Some(self.parenthesized()?)
+            } else {
+                None
+            };
             catches.push(Catch {
                 of,
                 name,
+                guard,
                 body: self.block()?,
             });
         }
@@ -279,14 +357,20 @@ impl Parser {
         self.at += 1;
         let value = self.parenthesized()?;
         self.expect("{")?;
-        let mut sections: Vec<(Vec<Option<Pattern>>, Vec<Statement>)> = Vec::new();
+        let mut sections: Vec<Section> = Vec::new();
         while !self.skip("}") {
             let mut labels = Vec::new();
             loop {
                 if self.skip_name("default") {
                     labels.push(None);
                 } else if self.skip_name("case") {
-                    labels.push(Some(self.pattern()?));
+                    let pattern = self.pattern()?;
+                    let guard = if self.skip_name("when") {
+                        Some(self.expression()?)
+                    } else {
+                        None
+                    };
+                    labels.push(Some((pattern, guard)));
                 } else {
                     break;
                 }
@@ -327,6 +411,7 @@ impl Parser {
                 | Expr::Step { .. }
                 | Expr::New { .. }
                 | Expr::Throw(_)
+                | Expr::Await(_)
         );
         if !may_stand {
             return Err(self.problem(
@@ -338,14 +423,24 @@ impl Parser {
     }
 
     fn declaration(&mut self) -> Read<Statement> {
+        let declared = self.resource()?;
+        self.expect(";")?;
+        Ok(declared)
+    }
+
+    /// A declaration without its semicolon.
+    fn resource(&mut self) -> Read<Statement> {
         self.skip_name("const");
+        if self.is_name("await") {
+            return Err(self.problem("a type expected"));
+        }
         let of = self.type_()?;
         let of = if of.is("var") { None } else { Some(of) };
         let mut names = Vec::new();
         loop {
             let name = self.name()?;
             let value = if self.skip("=") {
-                Some(self.expression()?)
+                Some(self.initial(of.as_ref())?)
             } else {
                 None
             };
@@ -354,20 +449,49 @@ impl Parser {
                 break;
             }
         }
-        self.expect(";")?;
         Ok(Statement::Local(of, names))
     }
 
-    fn unpack(&mut self) -> Read<Statement> {
-        if !self.skip_name("var") {
-            return Err(self.problem("`var` expected"));
+    /// The value that a name of that type begins with: `new(…)` and `{ … }` are of the type.
+    fn initial(&mut self, of: Option<&Type>) -> Read<Expr> {
+        let is_array = of.is_some_and(|of| of.is_array);
+        if is_array && self.skip("{") {
+            let of = of.cloned().map(|of| Type {
+                is_array: false,
+                ..of
+            });
+            let items = self.items("}")?;
+            return Ok(Expr::NewArray {
+                of,
+                length: None,
+                items,
+            });
         }
+        let mut value = self.expression()?;
+        if let Some(of) = of {
+            retarget(&mut value, of);
+        }
+        Ok(value)
+    }
+
+    /// `(a, b)`, with types or without.
+    fn parenthesized_names(&mut self) -> Read<Vec<String>> {
         self.expect("(")?;
         let mut names = Vec::new();
         while !self.skip(")") {
-            names.push(self.name()?);
-            self.skip(",");
+            let first = self.type_()?;
+            let is_typed = matches!(self.peek(), Some(Token::Name(_)));
+            names.push(if is_typed { self.name()? } else { first.name });
+            if !self.skip(",") && !self.is_mark(")") {
+                return Err(self.problem("`)` expected"));
+            }
         }
+        Ok(names)
+    }
+
+    fn unpack(&mut self) -> Read<Statement> {
+        self.skip_name("var");
+        let names = self.parenthesized_names()?;
         self.expect("=")?;
         let value = self.expression()?;
         self.expect(";")?;
@@ -375,23 +499,45 @@ impl Parser {
     }
 
     fn function(&mut self) -> Read<Statement> {
-        self.skip_name("static");
+        while ["static", "async", "public", "private"]
+            .iter()
+            .any(|word| self.skip_name(word))
+        {}
+        if self.is_name("await") || self.is_name("return") {
+            return Err(self.problem("a type expected"));
+        }
         let _returned: Type = self.type_()?;
         let name = self.name()?;
-        self.expect("(")?;
-        let mut parameters = Vec::new();
-        while !self.skip(")") {
-            self.type_()?;
-            parameters.push(self.name()?);
-            self.skip(",");
+        if self.is_mark("<") {
+            self.type_arguments()?;
         }
-        let body = if self.skip("=>") {
-            let value = self.expression()?;
-            self.expect(";")?;
-            Body::Value(value)
-        } else {
-            Body::Block(self.block()?)
-        };
+        let parameters: Vec<Parameter> = self.parameters()?;
+        if !self.is_mark("=>") && !self.is_mark("{") {
+            return Err(self.problem("`{` expected"));
+        }
+        let body = self.body()?;
         Ok(Statement::Function(name, parameters, body))
+    }
+}
+
+/// Gives `new(…)` the type that its place has.
+fn retarget(value: &mut Expr, of: &Type) {
+    let Expr::New {
+        of: made, items, ..
+    } = value
+    else {
+        return;
+    };
+    if made.name.is_empty() {
+        *made = of.clone();
+    }
+    let of = made.clone();
+    for item in items {
+        match (item, of.arguments.as_slice()) {
+            (Item::Entry(_, value), [_, inner]) | (Item::Value(value), [inner]) => {
+                retarget(value, inner)
+            }
+            _ => {}
+        }
     }
 }
