@@ -240,6 +240,15 @@ impl Run<'_> {
         match composite.map(|(id, _)| id) {
             Some(id) => self.record_output(id, name, value),
             None => {
+                // `Result` is an output of the activity that a workflow is, too.
+                if name == "Result" {
+                    let root = self.chain(from).last().map(|(id, c)| (id, c.node));
+                    let root =
+                        root.and_then(|(id, node)| Some((self.instance.context_mut(id)?, node)));
+                    if let Some((context, node)) = root {
+                        context.record(node, "Result", &value);
+                    }
+                }
                 self.instance.output.insert(name.to_owned(), value);
             }
         }

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::run::{Done, Frame, Run, thrown};
+use super::frame::Frame;
+use super::run::{Done, Run, thrown};
 use super::syntax::{Expr, Pattern};
 use super::value::{MapKind, V};
 use super::{object, operators, statics};
@@ -159,7 +160,7 @@ impl Run<'_> {
                 let than = self.value(than, frame)?;
                 matches!(operators::binary(operator, value, &than)?, V::Bool(true))
             }
-            Pattern::Type(of, name) if name.is_none() && matches!(frame.get(&of.name), Some(_)) => {
+            Pattern::Type(of, name) if name.is_none() && frame.get(&of.name).is_some() => {
                 match (frame.get(&of.name), value) {
                     (Some(V::Class(class)), V::Object(object)) => {
                         object.class.is(&class.declared.name)

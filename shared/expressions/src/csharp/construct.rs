@@ -68,7 +68,7 @@ impl Run<'_> {
             }
             "ExpandoObject" => V::map(MapKind::Expando, Vec::new()),
             "JsonObject" => V::map(MapKind::Node, Vec::new()),
-            "JsonArray" => V::array(arguments),
+            "JsonArray" => V::list(arguments),
             "JsonSerializerOptions" => V::map(MapKind::Anonymous, Vec::new()),
             "KeyValuePair" => V::anonymous(vec![
                 ("Key", first),

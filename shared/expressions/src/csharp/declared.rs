@@ -203,7 +203,6 @@ impl Parser {
                 name,
                 parameters,
                 body,
-                is_static,
             });
             return Ok(());
         }
@@ -213,7 +212,6 @@ impl Parser {
             class.members.push(ClassMember::Computed {
                 name,
                 body: Body::Value(value),
-                is_static,
                 is_shown,
             });
             return Ok(());
@@ -261,7 +259,6 @@ impl Parser {
             class.members.push(ClassMember::Computed {
                 name,
                 body,
-                is_static,
                 is_shown,
             });
             return Ok(());

@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
+use super::fit::is_constant;
+use super::frame::{Closure, Frame};
 use super::literal::of_literal;
 use super::members::or_null;
-use super::run::{Closure, Done, Frame, Run, Stop, thrown};
+use super::run::{Done, Run, Stop, thrown};
 use super::syntax::{Expr, Part, Type};
-use super::value::{ListKind, MapKind, V};
+use super::value::{MapKind, V};
 use super::{import, operators, statics};
 
 impl Run<'_> {
@@ -89,8 +91,8 @@ impl Run<'_> {
                     format!("a {} is no condition", other.type_name()),
                 ),
             },
-            Expr::Cast(of, value) => {
-                let value = self.value(value, frame)?;
+            Expr::Cast(of, of_value) => {
+                let value = self.value(of_value, frame)?;
                 if let V::Int(number) = &value
                     && let Some(member) = self.enum_cast(&of.name, i64::from(*number))
                 {
@@ -102,7 +104,7 @@ impl Run<'_> {
                     let message = format!("Unable to cast object to type '{}'.", of.name);
                     return thrown("InvalidCastException", message);
                 }
-                if self.is_checked {
+                if self.is_checked || !self.is_unchecked && is_constant(of_value) {
                     operators::check_range(&value, of)?;
                 }
                 operators::cast(value, of)
@@ -272,7 +274,7 @@ impl Run<'_> {
         }
     }
 
-    fn unknown<'p>(&self, name: &str) -> Done<'p, V<'p>> {
+    pub(super) fn unknown<'p>(&self, name: &str) -> Done<'p, V<'p>> {
         thrown(
             "CompilationErrorException",
             format!("The name '{name}' does not exist in the current context"),
@@ -314,7 +316,11 @@ impl Run<'_> {
     }
 
     /// The name that a chain of names ends with, if it is a type's with its namespace.
-    fn type_path<'p>(&self, expression: &'p Expr, frame: &Rc<Frame<'p>>) -> Option<&'p str> {
+    pub(super) fn type_path<'p>(
+        &self,
+        expression: &'p Expr,
+        frame: &Rc<Frame<'p>>,
+    ) -> Option<&'p str> {
         let Expr::Member { of, name, .. } = expression else {
             return None;
         };
@@ -381,311 +387,5 @@ impl Run<'_> {
             );
         }
         self.member(&value, name)
-    }
-
-    fn call_of<'p>(
-        &mut self,
-        of: &'p Expr,
-        types: &'p [Type],
-        arguments: &'p [Expr],
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let mut values = Vec::with_capacity(arguments.len());
-        let target = match of {
-            Expr::Member {
-                of: target,
-                name,
-                or_null,
-            } if self.type_path(of, frame).is_none() => {
-                if let Expr::Member { .. } = target.as_ref() {
-                    // Checks that an untyped variable is cast before it is used.
-                    if self.type_path(target, frame).is_none() {
-                        self.check_typed(target, name)?;
-                    }
-                }
-                let target = self.value(target, frame)?;
-                if matches!(target, V::Null) && *or_null {
-                    return Err(Stop::Null);
-                }
-                Some((target, name))
-            }
-            _ => None,
-        };
-        let mut names = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            values.push(self.value(argument, frame)?);
-            names.push(match argument {
-                Expr::Named(name, _) => Some(name.as_str()),
-                _ => None,
-            });
-        }
-        let function = match &target {
-            Some((target, name)) => self.declared_function(target, name, values.len())?,
-            None => Some(match of {
-                Expr::Name(name) if frame.get(name).is_none() => {
-                    match self.bare_function(name, values.len(), frame)? {
-                        Some(function) => function,
-                        None => return self.static_name(name, types, values),
-                    }
-                }
-                _ => self.value(of, frame)?,
-            }),
-        };
-        if let Some(function) = function {
-            let (value, inner) = self.call_named(&function, &values, &names)?;
-            self.give_back(&function, arguments, &inner, frame);
-            return Ok(value);
-        }
-        let Some((target, name)) = target else {
-            return Ok(V::Null);
-        };
-        let out = arguments.iter().find_map(|a| {
-            if let Expr::Out(name) = a {
-                Some(name)
-            } else {
-                None
-            }
-        });
-        let result = match &target {
-            V::Type(class) => {
-                let found = self.static_call(class, name, types, values)?;
-                match types.first().and_then(|of| frame.get(&of.name)) {
-                    Some(V::Class(class)) if name == "Deserialize" => {
-                        self.read_object(&class, &found)?
-                    }
-                    _ => found,
-                }
-            }
-            _ => self.method(&target, name, types, values)?,
-        };
-        match (out, result) {
-            (Some(out), V::Tuple(items)) => {
-                let item = |at: usize| items.get(at).map_or(V::Null, |(_, v)| v.clone());
-                if !frame.set(out, item(1)) {
-                    frame.declare(out, item(1));
-                }
-                Ok(item(0))
-            }
-            (_, result) => Ok(result),
-        }
-    }
-
-    /// A method of a declared type, or a function that a member holds.
-    fn declared_function<'p>(
-        &mut self,
-        target: &V<'p>,
-        name: &str,
-        arguments: usize,
-    ) -> Done<'p, Option<V<'p>>> {
-        let found = match target {
-            V::Object(object) => match super::object::field(&object.fields, name) {
-                Some(function) => Some(function),
-                None => self.class_member(&object.class, Some(target), name, arguments)?,
-            },
-            V::Class(class) => self.class_member(class, None, name, arguments)?,
-            _ => None,
-        };
-        Ok(found.filter(|found| matches!(found, V::Func(_))))
-    }
-
-    /// A method that is called by its name alone, within its type.
-    fn bare_function<'p>(
-        &mut self,
-        name: &str,
-        arguments: usize,
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, Option<V<'p>>> {
-        let this = frame.get("this");
-        match frame.get("$class") {
-            Some(V::Class(class)) => {
-                let class = match &this {
-                    Some(V::Object(object)) => Rc::clone(&object.class),
-                    _ => class,
-                };
-                let found = self.class_member(&class, this.as_ref(), name, arguments)?;
-                Ok(found.filter(|found| matches!(found, V::Func(_))))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// A method of a type that `using static` imports.
-    fn static_name<'p>(
-        &mut self,
-        name: &str,
-        types: &[Type],
-        values: Vec<V<'p>>,
-    ) -> Done<'p, V<'p>> {
-        for using in self.usings {
-            if let Some(path) = using.strip_prefix("static ") {
-                let class = path.rsplit_once('.').map_or(path, |(_, class)| class);
-                return self.static_call(class, name, types, values);
-            }
-        }
-        self.unknown(name)
-    }
-
-    /// What a function has put into its `out` and `ref` parameters.
-    fn give_back<'p>(
-        &self,
-        function: &V<'p>,
-        arguments: &'p [Expr],
-        inner: &Rc<Frame<'p>>,
-        frame: &Rc<Frame<'p>>,
-    ) {
-        let V::Func(closure) = function else {
-            return;
-        };
-        for (argument, parameter) in arguments.iter().zip(closure.parameters) {
-            if let Expr::Out(name) | Expr::Ref(name) = argument
-                && let Some(value) = inner.get(&parameter.name)
-                && !frame.set(name, value.clone())
-            {
-                frame.declare(name, value);
-            }
-        }
-    }
-
-    fn check_typed<'p>(&self, target: &'p Expr, name: &str) -> Done<'p> {
-        if let Expr::Member {
-            of: host,
-            name: variable,
-            ..
-        } = target
-            && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
-            && self.scope.variable_type(variable) == "Object"
-            && self.scope.variable_kind(variable) != crate::Kind::Json
-            && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
-        {
-            let message = format!(
-                "'object' does not contain a definition for '{name}'; cast it to dynamic first"
-            );
-            return thrown("CompilationErrorException", message);
-        }
-        Ok(())
-    }
-
-    fn binary<'p>(
-        &mut self,
-        operator: &'static str,
-        left: &'p Expr,
-        right: &'p Expr,
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let first = self.value(left, frame)?;
-        match (operator, &first) {
-            ("&&", V::Bool(false)) | ("||", V::Bool(true)) => return Ok(first),
-            ("??", V::Null) => return self.value(right, frame),
-            ("??", _) => return Ok(first),
-            _ => {}
-        }
-        let second = self.value(right, frame)?;
-        let is_constant = !self.is_unchecked && is_constant(left) && is_constant(right);
-        let is_constant = self.is_checked || is_constant;
-        if is_constant && !operators::fits_number(operator, &first, &second) {
-            let of = if self.is_checked {
-                "OverflowException"
-            } else {
-                "CompilationErrorException"
-            };
-            return thrown(of, "Arithmetic operation resulted in an overflow.");
-        }
-        let result = match (operator, &first, &second) {
-            ("+", V::Text(_), V::Object(_) | V::Enum(_))
-            | ("+", V::Object(_) | V::Enum(_), V::Text(_)) => {
-                V::text(self.text_of(&first)? + &self.text_of(&second)?)
-            }
-            _ => operators::binary(operator, &first, &second)?,
-        };
-        if matches!(result, V::Text(_)) {
-            self.made(result)
-        } else {
-            Ok(result)
-        }
-    }
-
-    pub(super) fn arithmetic<'p>(
-        &self,
-        operator: &str,
-        left: &V<'p>,
-        right: &V<'p>,
-    ) -> Done<'p, V<'p>> {
-        if self.is_checked && !operators::fits_number(operator, left, right) {
-            return thrown(
-                "OverflowException",
-                "Arithmetic operation resulted in an overflow.",
-            );
-        }
-        operators::binary(operator, left, right)
-    }
-
-    /// A value as a name of the type holds it: numbers become the type's, and what does not fit is refused.
-    pub(super) fn declared_as<'p>(&mut self, value: V<'p>, of: &Type) -> Done<'p, V<'p>> {
-        let is_whole = matches!(value, V::Int(_) | V::Long(_) | V::Char(_));
-        let wrong = |value: &V<'p>| {
-            let message = format!(
-                "Cannot implicitly convert type '{}' to '{}'",
-                value.type_name(),
-                of.name
-            );
-            thrown("CompilationErrorException", message)
-        };
-        if of.is_array {
-            return Ok(match &value {
-                V::List(list) if of.is("byte") || of.name == "byte" => {
-                    V::items_of(ListKind::Bytes, list.items.borrow().clone())
-                }
-                _ => value,
-            });
-        }
-        match (of.name.as_str(), &value) {
-            ("", _) => Ok(value),
-            (
-                "int" | "long" | "double" | "decimal" | "float" | "bool" | "char" | "byte"
-                | "short" | "uint",
-                V::Null,
-            ) if !of.is_nullable => Ok(operators::default_of(of)),
-            (_, V::Null) => Ok(value),
-            ("long" | "uint" | "ulong", V::Int(_) | V::Long(_) | V::Char(_))
-            | ("float", V::Int(_) | V::Long(_) | V::Single(_))
-            | ("double", V::Int(_) | V::Long(_) | V::Single(_) | V::Char(_))
-            | ("decimal", V::Int(_) | V::Long(_)) => operators::cast(value, of),
-            ("int" | "short" | "byte" | "sbyte" | "ushort", V::Int(_) | V::Char(_)) => {
-                operators::check_range(&value, of)?;
-                operators::cast(value, of)
-            }
-            ("double", V::Double(_)) | ("decimal", V::Decimal(_)) => Ok(value),
-            ("int" | "short" | "byte" | "float" | "long" | "decimal" | "double", _)
-                if is_whole || operators::as_double(&value).is_some() =>
-            {
-                wrong(&value)
-            }
-            ("int" | "long" | "double" | "decimal" | "float" | "bool" | "char" | "string", _)
-                if !operators::is_type(&value, of) && !matches!(value, V::Host(_) | V::Map(_)) =>
-            {
-                wrong(&value)
-            }
-            ("HashSet" | "ISet", V::List(list)) if list.kind != ListKind::Set => {
-                let items = list.items.borrow().clone();
-                self.set_of(items, false)
-            }
-            ("List", V::List(list)) if list.kind == ListKind::Array => {
-                Ok(V::list(list.items.borrow().clone()))
-            }
-            _ => Ok(value),
-        }
-    }
-}
-
-/// Whether the compiler works an expression out.
-fn is_constant(expression: &Expr) -> bool {
-    match expression {
-        Expr::Literal(_) => true,
-        Expr::Unary(_, inner) => is_constant(inner),
-        Expr::Binary(_, left, right) => is_constant(left) && is_constant(right),
-        Expr::Member { of, name, .. } => {
-            matches!(of.as_ref(), Expr::Type(_)) && matches!(name.as_str(), "MaxValue" | "MinValue")
-        }
-        _ => false,
     }
 }

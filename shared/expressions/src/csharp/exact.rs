@@ -59,7 +59,7 @@ fn by_format(text: &str, format: &str) -> Option<Date> {
                         *name
                     })
                 };
-                let at = MONTHS.iter().position(|name| named(&name))?;
+                let at = MONTHS.iter().position(named)?;
                 parts[1] = i64::try_from(at).ok()? + 1;
                 rest = rest.get(if run == 3 { 3 } else { MONTHS.get(at)?.len() }..)?;
             }

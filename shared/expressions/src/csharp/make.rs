@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::run::{Done, Frame, Run, Stop, thrown};
+use super::frame::Frame;
+use super::run::{Done, Run, Stop, thrown};
 use super::syntax::{Expr, Item, Type};
 use super::value::{ListKind, V};
 use super::{operators, statics};

@@ -1,6 +1,5 @@
 //! Members and indexes of values.
 
-use super::date::TICKS_A_MS;
 use super::operators;
 use super::run::{Done, Run, Stop, thrown};
 use super::statics;
@@ -102,7 +101,7 @@ impl Run<'_> {
                 let numbered = numbered.and_then(|n| items.get(n.checked_sub(1)?));
                 named.or(numbered).map(|(_, value)| value.clone())
             }
-            V::Date(_) | V::Span(_) => time_member(value, name)
+            V::Date(_) | V::Span(_) => super::time::time_member(value, name)
                 .or_else(|| matches!(name, "HasValue").then_some(V::Bool(true)))
                 .or_else(|| matches!(name, "Value").then(|| value.clone())),
             V::Type(class) => return statics::static_member(self, class, name),
@@ -376,68 +375,4 @@ fn place(at: &V<'_>) -> Option<usize> {
         V::Long(at) => usize::try_from(*at).ok(),
         _ => None,
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "as .NET divides")]
-fn time_member<'p>(value: &V<'p>, name: &str) -> Option<V<'p>> {
-    let int = |number: i64| V::Int(i32::try_from(number).unwrap_or(i32::MAX));
-    Some(match value {
-        V::Span(ticks) => {
-            let total = |unit: i64| V::Double(*ticks as f64 / (unit * TICKS_A_MS) as f64);
-            match name {
-                "TotalDays" => total(86_400_000),
-                "TotalHours" => total(3_600_000),
-                "TotalMinutes" => total(60_000),
-                "TotalSeconds" => total(1_000),
-                "TotalMilliseconds" => total(1),
-                "Days" => int(ticks / (86_400_000 * TICKS_A_MS)),
-                "Hours" => int(ticks / (3_600_000 * TICKS_A_MS) % 24),
-                "Minutes" => int(ticks / (60_000 * TICKS_A_MS) % 60),
-                "Seconds" => int(ticks / (1_000 * TICKS_A_MS) % 60),
-                "Milliseconds" => int(ticks / TICKS_A_MS % 1_000),
-                "Ticks" => V::Long(*ticks),
-                _ => return None,
-            }
-        }
-        V::Date(date) => {
-            let at = date.civil();
-            match name {
-                "Year" => int(i64::from(at.year())),
-                "Month" => int(i64::from(at.month())),
-                "Day" => int(i64::from(at.day())),
-                "Hour" => int(i64::from(at.hour())),
-                "Minute" => int(i64::from(at.minute())),
-                "Second" => int(i64::from(at.second())),
-                "Millisecond" => int(date.ticks / TICKS_A_MS % 1_000),
-                "DayOfYear" => int(i64::from(at.date().day_of_year())),
-                "Ticks" => V::Long(date.ticks),
-                "DayOfWeek" => {
-                    let day = at.date().weekday();
-                    let number = i64::from(day.to_sunday_zero_offset());
-                    V::member("DayOfWeek", &format!("{day:?}"), number)
-                }
-                "Date" => V::Date(super::date::Date {
-                    ticks: date.ticks - date.ticks.rem_euclid(864_000_000_000),
-                    ..*date
-                }),
-                "TimeOfDay" => V::Span(date.ticks.rem_euclid(864_000_000_000)),
-                "Kind" => {
-                    if date.is_utc {
-                        V::member("DateTimeKind", "Utc", 1)
-                    } else {
-                        V::member("DateTimeKind", "Unspecified", 0)
-                    }
-                }
-                "UtcDateTime" => V::Date(super::date::Date::utc(date.unix_ms())),
-                "DateTime" => V::Date(super::date::Date {
-                    offset: None,
-                    is_utc: false,
-                    ..*date
-                }),
-                "Offset" => V::Span(i64::from(date.offset.unwrap_or(0)) * 60_000 * TICKS_A_MS),
-                _ => return None,
-            }
-        }
-        _ => return None,
-    })
 }

@@ -79,7 +79,7 @@ impl Run<'_> {
         }
         let found = match of {
             V::Text(text) => text_method(text, name, &arguments)?,
-            V::Date(_) | V::Span(_) => time_method(of, name, &arguments),
+            V::Date(_) | V::Span(_) => super::time::time_method(of, name, &arguments),
             V::Map(_) => map_method(of, name, &arguments)?,
             V::List(list) => self.list_method(list, name, &arguments)?,
             V::Builder(builder) => return self.builder_method(builder, name, &arguments),
@@ -141,65 +141,6 @@ fn hash(text: &str) -> i32 {
     text.bytes().fold(5_381_i32, |hash, byte| {
         hash.wrapping_mul(33) ^ i32::from(byte)
     })
-}
-
-fn time_method<'p>(of: &V<'p>, name: &str, arguments: &[V<'p>]) -> Option<V<'p>> {
-    let first = arguments.first();
-    let amount = first.and_then(operators::as_double).unwrap_or(0.0);
-    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-    let ticks = |unit_ms: f64| (amount * unit_ms * 10_000.0).round() as i64;
-    let unit = match name {
-        "AddDays" => Some(86_400_000.0),
-        "AddHours" => Some(3_600_000.0),
-        "AddMinutes" => Some(60_000.0),
-        "AddSeconds" => Some(1_000.0),
-        "AddMilliseconds" => Some(1.0),
-        "AddMicroseconds" => Some(0.001),
-        "AddTicks" => Some(0.000_1),
-        _ => None,
-    };
-    match (of, name, first) {
-        (V::Date(date), _, _) if unit.is_some() => date.plus(ticks(unit?)).map(V::Date),
-        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        (V::Date(date), "AddMonths", _) => date.plus_months(amount as i64).map(V::Date),
-        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        (V::Date(date), "AddYears", _) => date.plus_months(amount as i64 * 12).map(V::Date),
-        (V::Date(date), "Add", Some(V::Span(span))) => date.plus(*span).map(V::Date),
-        (V::Date(date), "Subtract", Some(V::Span(span))) => date.plus(-*span).map(V::Date),
-        (V::Date(date), "Subtract", Some(V::Date(other))) => Some(V::Span(date.minus(*other))),
-        (V::Date(date), "ToUniversalTime" | "ToLocalTime", _) => {
-            Some(V::Date(super::date::Date::utc(date.unix_ms())))
-        }
-        (V::Date(date), "ToUnixTimeSeconds", _) => Some(V::Long(date.unix_ms().div_euclid(1_000))),
-        (V::Date(date), "ToUnixTimeMilliseconds", _) => Some(V::Long(date.unix_ms())),
-        (V::Date(date), "ToShortDateString", _) => Some(V::text(date.formatted("d"))),
-        (V::Date(date), "ToLongDateString", _) => Some(V::text(date.formatted("D"))),
-        (V::Date(date), "ToShortTimeString", _) => Some(V::text(date.formatted("t"))),
-        (V::Date(date), "ToLongTimeString", _) => Some(V::text(date.formatted("T"))),
-        (V::Date(date), "IsDaylightSavingTime", _) => Some(V::Bool(date.ticks < 0)),
-        (V::Date(date), "ToOffset", Some(V::Span(span))) => {
-            let minutes = i32::try_from(span / (60_000 * TICKS_A_MS)).ok()?;
-            Some(V::Date(date.seen_at(minutes)))
-        }
-        #[allow(clippy::cast_precision_loss, reason = "as .NET converts")]
-        (V::Date(date), "ToOADate", _) => Some(V::Double(
-            (date.ticks - 599_264_352_000_000_000) as f64 / 864_000_000_000.0,
-        )),
-        (V::Date(date), "ToFileTimeUtc" | "ToFileTime", _) => {
-            Some(V::Long(date.ticks - 504_911_232_000_000_000))
-        }
-        (V::Date(date), "ToBinary", _) => Some(V::Long(date.ticks)),
-        (V::Span(span), "Add", Some(V::Span(other))) => Some(V::Span(span + other)),
-        (V::Span(span), "Subtract", Some(V::Span(other))) => Some(V::Span(span - other)),
-        (V::Span(span), "Negate", _) => Some(V::Span(-span)),
-        (V::Span(span), "Duration", _) => Some(V::Span(span.abs())),
-        (V::Span(span), "Divide", _) => match first? {
-            V::Span(other) => Some(V::Double(ratio(*span, *other))),
-            other => operators::binary("/", &V::Span(*span), other).ok(),
-        },
-        (V::Span(span), "Multiply", _) => operators::binary("*", &V::Span(*span), first?).ok(),
-        _ => None,
-    }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "as .NET divides")]

@@ -79,7 +79,7 @@ pub(super) fn binary<'p>(operator: &str, left: &V<'p>, right: &V<'p>) -> Done<'p
     }
     if let (V::Enum(a), other) = (left, right) {
         let number = match other {
-            V::Enum(b) if &*a.class == &*b.class => Some(b.number),
+            V::Enum(b) if a.class == b.class => Some(b.number),
             V::Int(number) => Some(i64::from(*number)),
             _ => None,
         };

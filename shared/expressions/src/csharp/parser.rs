@@ -1,7 +1,7 @@
 //! Reads statements of C#. Expressions are read in `expression.rs`.
 
 use super::import;
-use super::syntax::{Catch, Expr, Item, Parameter, Problem, Section, Statement, Type};
+use super::syntax::{Expr, Problem, Statement};
 use super::token::{Token, tokens};
 
 /// How deep a script may nest.
@@ -146,12 +146,12 @@ impl Parser {
         Ok(statements)
     }
 
-    fn inner(&mut self) -> Read<Box<Statement>> {
+    pub(super) fn inner(&mut self) -> Read<Box<Statement>> {
         self.nested(|parser| parser.statement(false)).map(Box::new)
     }
 
     /// `is_top`: a value without a semicolon may end the script.
-    fn statement(&mut self, is_top: bool) -> Read<Statement> {
+    pub(super) fn statement(&mut self, is_top: bool) -> Read<Statement> {
         if self.is_mark("{") {
             return self.block().map(Statement::Block);
         }
@@ -259,7 +259,7 @@ impl Parser {
         }
     }
 
-    fn parenthesized(&mut self) -> Read<Expr> {
+    pub(super) fn parenthesized(&mut self) -> Read<Expr> {
         self.expect("(")?;
         let value = self.expression()?;
         self.expect(")")?;
@@ -278,118 +278,8 @@ impl Parser {
         Ok(Statement::If(condition, then, otherwise))
     }
 
-    fn for_(&mut self) -> Read<Statement> {
-        self.at += 1;
-        self.expect("(")?;
-        let first = if self.skip(";") {
-            Vec::new()
-        } else {
-            vec![self.plain(false)?]
-        };
-        let condition = if self.is_mark(";") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
-        self.expect(";")?;
-        let mut steps = Vec::new();
-        while !self.skip(")") {
-            steps.push(self.expression()?);
-            self.skip(",");
-        }
-        Ok(Statement::For(first, condition, steps, self.inner()?))
-    }
-
-    fn for_each(&mut self) -> Read<Statement> {
-        self.at += 1;
-        self.expect("(")?;
-        let names = if self.is_name("var") && self.is_mark_at(1, "(") {
-            self.at += 1;
-            self.parenthesized_names()?
-        } else if self.is_mark("(") {
-            self.parenthesized_names()?
-        } else {
-            self.type_()?;
-            vec![self.name()?]
-        };
-        if !self.skip_name("in") {
-            return Err(self.problem("`in` expected"));
-        }
-        let items = self.expression()?;
-        self.expect(")")?;
-        Ok(Statement::ForEach(names, items, self.inner()?))
-    }
-
-    fn try_(&mut self) -> Read<Statement> {
-        self.at += 1;
-        let body = self.block()?;
-        let mut catches = Vec::new();
-        while self.skip_name("catch") {
-            let (mut of, mut name) = (None, None);
-            if self.skip("(") {
-                of = Some(self.type_()?);
-                if !self.is_mark(")") {
-                    name = Some(self.name()?);
-                }
-                self.expect(")")?;
-            }
-            let guard = if self.skip_name("when") {
-                Some(self.parenthesized()?)
-            } else {
-                None
-            };
-            catches.push(Catch {
-                of,
-                name,
-                guard,
-                body: self.block()?,
-            });
-        }
-        let last = if self.skip_name("finally") {
-            self.block()?
-        } else {
-            Vec::new()
-        };
-        Ok(Statement::Try(body, catches, last))
-    }
-
-    fn switch(&mut self) -> Read<Statement> {
-        self.at += 1;
-        let value = self.parenthesized()?;
-        self.expect("{")?;
-        let mut sections: Vec<Section> = Vec::new();
-        while !self.skip("}") {
-            let mut labels = Vec::new();
-            loop {
-                if self.skip_name("default") {
-                    labels.push(None);
-                } else if self.skip_name("case") {
-                    let pattern = self.pattern()?;
-                    let guard = if self.skip_name("when") {
-                        Some(self.expression()?)
-                    } else {
-                        None
-                    };
-                    labels.push(Some((pattern, guard)));
-                } else {
-                    break;
-                }
-                self.expect(":")?;
-            }
-            if labels.is_empty() {
-                return Err(self.problem("`case` expected"));
-            }
-            let mut body = Vec::new();
-            while !self.is_mark("}") && !self.is_name("case") && !self.is_name("default") {
-                body.push(self.nested(|parser| parser.statement(false))?);
-            }
-            sections.push((labels, body));
-        }
-        Ok(Statement::Switch(value, sections))
-    }
-
     /// A declaration, a local function, or a value.
-    fn plain(&mut self, is_top: bool) -> Read<Statement> {
+    pub(super) fn plain(&mut self, is_top: bool) -> Read<Statement> {
         if let Some(function) = self.attempt(Self::function) {
             return Ok(function);
         }
@@ -420,124 +310,5 @@ impl Parser {
         }
         self.expect(";")?;
         Ok(Statement::Value(value))
-    }
-
-    fn declaration(&mut self) -> Read<Statement> {
-        let declared = self.resource()?;
-        self.expect(";")?;
-        Ok(declared)
-    }
-
-    /// A declaration without its semicolon.
-    fn resource(&mut self) -> Read<Statement> {
-        self.skip_name("const");
-        if self.is_name("await") {
-            return Err(self.problem("a type expected"));
-        }
-        let of = self.type_()?;
-        let of = if of.is("var") { None } else { Some(of) };
-        let mut names = Vec::new();
-        loop {
-            let name = self.name()?;
-            let value = if self.skip("=") {
-                Some(self.initial(of.as_ref())?)
-            } else {
-                None
-            };
-            names.push((name, value));
-            if !self.skip(",") {
-                break;
-            }
-        }
-        Ok(Statement::Local(of, names))
-    }
-
-    /// The value that a name of that type begins with: `new(…)` and `{ … }` are of the type.
-    fn initial(&mut self, of: Option<&Type>) -> Read<Expr> {
-        let is_array = of.is_some_and(|of| of.is_array);
-        if is_array && self.skip("{") {
-            let of = of.cloned().map(|of| Type {
-                is_array: false,
-                ..of
-            });
-            let items = self.items("}")?;
-            return Ok(Expr::NewArray {
-                of,
-                length: None,
-                items,
-            });
-        }
-        let mut value = self.expression()?;
-        if let Some(of) = of {
-            retarget(&mut value, of);
-        }
-        Ok(value)
-    }
-
-    /// `(a, b)`, with types or without.
-    fn parenthesized_names(&mut self) -> Read<Vec<String>> {
-        self.expect("(")?;
-        let mut names = Vec::new();
-        while !self.skip(")") {
-            let first = self.type_()?;
-            let is_typed = matches!(self.peek(), Some(Token::Name(_)));
-            names.push(if is_typed { self.name()? } else { first.name });
-            if !self.skip(",") && !self.is_mark(")") {
-                return Err(self.problem("`)` expected"));
-            }
-        }
-        Ok(names)
-    }
-
-    fn unpack(&mut self) -> Read<Statement> {
-        self.skip_name("var");
-        let names = self.parenthesized_names()?;
-        self.expect("=")?;
-        let value = self.expression()?;
-        self.expect(";")?;
-        Ok(Statement::Unpack(names, value))
-    }
-
-    fn function(&mut self) -> Read<Statement> {
-        while ["static", "async", "public", "private"]
-            .iter()
-            .any(|word| self.skip_name(word))
-        {}
-        if self.is_name("await") || self.is_name("return") {
-            return Err(self.problem("a type expected"));
-        }
-        let _returned: Type = self.type_()?;
-        let name = self.name()?;
-        if self.is_mark("<") {
-            self.type_arguments()?;
-        }
-        let parameters: Vec<Parameter> = self.parameters()?;
-        if !self.is_mark("=>") && !self.is_mark("{") {
-            return Err(self.problem("`{` expected"));
-        }
-        let body = self.body()?;
-        Ok(Statement::Function(name, parameters, body))
-    }
-}
-
-/// Gives `new(…)` the type that its place has.
-fn retarget(value: &mut Expr, of: &Type) {
-    let Expr::New {
-        of: made, items, ..
-    } = value
-    else {
-        return;
-    };
-    if made.name.is_empty() {
-        *made = of.clone();
-    }
-    let of = made.clone();
-    for item in items {
-        match (item, of.arguments.as_slice()) {
-            (Item::Entry(_, value), [_, inner]) | (Item::Value(value), [inner]) => {
-                retarget(value, inner)
-            }
-            _ => {}
-        }
     }
 }

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::expression::boxed;
+use super::frame::Frame;
 use super::operators;
 use super::parser::Parser;
-use super::run::{Done, Frame, Run};
+use super::run::{Done, Run};
 use super::syntax::{Clause, Expr, Problem};
 use super::token::Token;
 use super::value::V;

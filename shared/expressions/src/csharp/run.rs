@@ -1,10 +1,10 @@
 //! Runs the statements of a C# script.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::object::{field, set_field};
-use super::syntax::{Body, Expr, Parameter, Section, Statement};
+use super::frame::{Closure, Frame};
+use super::object::is_exception;
+use super::syntax::{Expr, Section, Statement};
 use super::value::V;
 use crate::Scope;
 use crate::budget::{Budget, Reached};
@@ -27,110 +27,6 @@ pub(super) type Done<'p, T = ()> = Result<T, Stop<'p>>;
 
 pub(super) fn thrown<'p, T>(of: &str, message: impl Into<String>) -> Done<'p, T> {
     Err(Stop::Throw(of.to_owned(), message.into()))
-}
-
-/// The names that a block declares, within those around it.
-pub(super) struct Frame<'p> {
-    names: RefCell<Vec<(String, V<'p>)>>,
-    outer: Option<Rc<Frame<'p>>>,
-    /// It is that of a function's call.
-    is_call: bool,
-}
-
-impl<'p> Frame<'p> {
-    pub(super) fn inside(outer: Option<Rc<Self>>) -> Rc<Self> {
-        Rc::new(Self {
-            names: RefCell::new(Vec::new()),
-            outer,
-            is_call: false,
-        })
-    }
-
-    fn of_call(outer: Rc<Self>) -> Rc<Self> {
-        Rc::new(Self {
-            names: RefCell::new(Vec::new()),
-            outer: Some(outer),
-            is_call: true,
-        })
-    }
-
-    /// The list of what the function that runs has yielded.
-    fn yielded(&self) -> Option<V<'p>> {
-        if self.is_call {
-            let known = self.own("$yield");
-            return known.or_else(|| {
-                self.declare("$yield", V::lazy(Vec::new()));
-                self.own("$yield")
-            });
-        }
-        self.outer.as_ref()?.yielded()
-    }
-
-    fn own(&self, name: &str) -> Option<V<'p>> {
-        let names = self.names.borrow();
-        names
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.clone())
-    }
-
-    pub(super) fn declare(&self, name: &str, value: V<'p>) {
-        let mut names = self.names.borrow_mut();
-        match names.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => *old = value,
-            None => names.push((name.to_owned(), value)),
-        }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<V<'p>> {
-        let found = self.own(name).or_else(|| {
-            // What a method sees of its object and of its type.
-            let of_object = match self.own("this") {
-                Some(V::Object(object)) => field(&object.fields, name),
-                _ => None,
-            };
-            of_object.or_else(|| match self.own("$class") {
-                Some(V::Class(class)) => field(&class.statics, name),
-                _ => None,
-            })
-        });
-        found.or_else(|| self.outer.as_ref()?.get(name))
-    }
-
-    /// `false`: there is no such name.
-    pub(super) fn set(&self, name: &str, value: V<'p>) -> bool {
-        if let Some((_, old)) = self
-            .names
-            .borrow_mut()
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            *old = value;
-            return true;
-        }
-        let is_field = match self.own("this") {
-            Some(V::Object(object)) => set_field(&object.fields, name, &value),
-            _ => false,
-        };
-        let is_field = is_field
-            || match self.own("$class") {
-                Some(V::Class(class)) => set_field(&class.statics, name, &value),
-                _ => false,
-            };
-        if is_field {
-            return true;
-        }
-        self.outer
-            .as_ref()
-            .is_some_and(|outer| outer.set(name, value))
-    }
-}
-
-/// A function of the script, with the names it sees.
-pub(super) struct Closure<'p> {
-    pub(super) parameters: &'p [Parameter],
-    pub(super) body: &'p Body,
-    pub(super) frame: Rc<Frame<'p>>,
 }
 
 pub(super) struct Run<'s> {
@@ -458,110 +354,6 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// Calls a function of the script.
-    pub(super) fn call<'p>(&mut self, function: &V<'p>, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
-        self.call_named(function, arguments, &[])
-            .map(|(value, _)| value)
-    }
-
-    /// Calls a function; gives the names of the call, too.
-    pub(super) fn call_named<'p>(
-        &mut self,
-        function: &V<'p>,
-        arguments: &[V<'p>],
-        names: &[Option<&str>],
-    ) -> Done<'p, (V<'p>, Rc<Frame<'p>>)> {
-        let V::Func(closure) = function else {
-            return thrown(
-                "CompilationErrorException",
-                format!("a {} cannot be called", function.type_name()),
-            );
-        };
-        self.charge(1)?;
-        let frame = Frame::of_call(Rc::clone(&closure.frame));
-        self.bind(closure.parameters, arguments, names, &frame)?;
-        let body = closure.body;
-        let value = self.deeper(|run| match body {
-            Body::Value(value) => run.value(value, &frame),
-            Body::Block(statements) => match run.block(statements, &frame) {
-                Ok(()) => Ok(V::Null),
-                Err(Stop::Return(value)) => Ok(value),
-                Err(other) => Err(other),
-            },
-        })?;
-        let value = frame.own("$yield").unwrap_or(value);
-        Ok((value, frame))
-    }
-
-    /// Declares the parameters of a function with what it is called with.
-    pub(super) fn bind<'p>(
-        &mut self,
-        parameters: &'p [Parameter],
-        arguments: &[V<'p>],
-        names: &[Option<&str>],
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p> {
-        for (at, parameter) in parameters.iter().enumerate() {
-            let named = names
-                .iter()
-                .position(|name| *name == Some(parameter.name.as_str()));
-            let placed = (names.get(at).copied().flatten().is_none()).then_some(at);
-            let value = named.or(placed).and_then(|at| arguments.get(at)).cloned();
-            let value = if parameter.is_list && !matches!(value, Some(V::List(_))) {
-                V::array(arguments.get(at..).unwrap_or_default().to_vec())
-            } else {
-                match (value, &parameter.default) {
-                    (Some(value), _) => self.declared_as(value, &parameter.of)?,
-                    (None, Some(default)) => {
-                        let value = self.value(default, frame)?;
-                        self.declared_as(value, &parameter.of)?
-                    }
-                    (None, None) => V::Null,
-                }
-            };
-            frame.declare(&parameter.name, value);
-        }
-        Ok(())
-    }
-
-    /// Declares a name for each part of a tuple, a pair or a record.
-    fn unpacked<'p>(&mut self, names: &[String], value: &V<'p>, frame: &Rc<Frame<'p>>) -> Done<'p> {
-        let parts = self.parts(value)?;
-        if parts.len() < names.len() {
-            return thrown(
-                "CompilationErrorException",
-                "only a tuple can be taken apart",
-            );
-        }
-        for (name, part) in names.iter().zip(parts) {
-            if !frame.set(name, part.clone()) {
-                frame.declare(name, part);
-            }
-        }
-        Ok(())
-    }
-
-    /// What a value is taken apart into.
-    pub(super) fn parts<'p>(&mut self, value: &V<'p>) -> Done<'p, Vec<V<'p>>> {
-        Ok(match value {
-            V::Tuple(items) => items.iter().map(|(_, item)| item.clone()).collect(),
-            V::Map(map) if map.kind == super::value::MapKind::Anonymous => map
-                .entries
-                .borrow()
-                .iter()
-                .map(|(_, value)| value.clone())
-                .collect(),
-            V::Object(object) => {
-                let parameters = &object.class.declared.parameters;
-                parameters
-                    .iter()
-                    .filter_map(|p| field(&object.fields, &p.name))
-                    .collect()
-            }
-            _ => Vec::new(),
-        })
-    }
-
     /// What can be walked through, item by item.
     pub(super) fn items<'p>(&mut self, value: &V<'p>) -> Done<'p, Vec<V<'p>>> {
         let items = match value {
@@ -596,21 +388,4 @@ impl<'s> Run<'s> {
         self.charge(items.len())?;
         Ok(items)
     }
-}
-
-/// Whether a `catch` of a type takes an exception.
-fn is_exception(of: &str, wanted: &str) -> bool {
-    let bases: &[&str] = match wanted {
-        "Exception" | "SystemException" => return true,
-        "ArithmeticException" => &["DivideByZeroException", "OverflowException"],
-        "ArgumentException" => &[
-            "ArgumentNullException",
-            "ArgumentOutOfRangeException",
-            "RegexParseException",
-        ],
-        "InvalidOperationException" => &["ObjectDisposedException"],
-        "FormatException" => &["UriFormatException"],
-        _ => &[],
-    };
-    of == wanted || bases.contains(&of)
 }

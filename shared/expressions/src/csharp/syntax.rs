@@ -207,14 +207,12 @@ pub(super) enum ClassMember {
     Computed {
         name: String,
         body: Body,
-        is_static: bool,
         is_shown: bool,
     },
     Method {
         name: String,
         parameters: Vec<Parameter>,
         body: Body,
-        is_static: bool,
     },
     /// `first`: `this` or `base` with the arguments that are given on.
     Constructor {

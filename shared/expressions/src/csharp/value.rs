@@ -7,7 +7,7 @@ use serde_json::{Map as JsonMap, Number, Value};
 
 use super::date::Date;
 use super::decimal::Decimal;
-use super::run::Closure;
+use super::frame::Closure;
 use crate::dotnet::number_text;
 
 /// A value.
@@ -166,7 +166,13 @@ impl<'p> V<'p> {
             },
             Value::String(text) => Self::text(text.as_str()),
             Value::Array(items) => {
-                Self::array(items.iter().map(|i| Self::from_json(i, kind)).collect())
+                let items = items.iter().map(|i| Self::from_json(i, kind)).collect();
+                // Nodes of JSON count as lists do.
+                if kind == MapKind::Node {
+                    Self::list(items)
+                } else {
+                    Self::array(items)
+                }
             }
             Value::Object(entries) => {
                 let inner = if kind == MapKind::Dictionary {
