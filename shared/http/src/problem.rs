@@ -48,7 +48,7 @@ fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
 #[derive(Debug, Clone, Copy)]
 struct Silent;
 
-/// Takes the problem from an answer that Elsa gives without a body, where the client accepts JSON but no problems.
+/// Takes the problem from an answer of the API that Elsa gives without a body, where the client accepts JSON but no problems.
 pub(crate) async fn accepted_only(request: Request, next: Next) -> Response {
     let accept = request.headers().get(header::ACCEPT);
     let accept = accept
@@ -56,8 +56,9 @@ pub(crate) async fn accepted_only(request: Request, next: Next) -> Response {
         .unwrap_or("*/*");
     let takes = ["application/problem+json", "*/*", "application/*"];
     let takes_problems = takes.iter().any(|kind| accept.contains(kind));
+    let is_api = request.uri().path().starts_with(crate::router::API);
     let mut response = next.run(request).await;
-    if !takes_problems && response.extensions().get::<Silent>().is_some() {
+    if is_api && !takes_problems && response.extensions().get::<Silent>().is_some() {
         response.headers_mut().remove(header::CONTENT_TYPE);
         response.headers_mut().remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::empty();
