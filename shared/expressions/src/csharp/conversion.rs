@@ -30,6 +30,14 @@ pub(super) fn conversion<'p>(name: &str, arguments: &[V<'p>]) -> Done<'p, V<'p>>
     let number = operators::as_double(&first);
     let class = name.strip_prefix("To").unwrap_or(name);
     match (name, arguments.get(1)) {
+        ("ToString", None) => {}
+        _ if matches!(first, V::Element(_)) => {
+            let message = "Unable to cast object of type 'JsonElement' to type 'IConvertible'.";
+            return thrown("InvalidCastException", message);
+        }
+        _ => {}
+    }
+    match (name, arguments.get(1)) {
         ("ToBase64String", _) => return Ok(V::text(STANDARD.encode(bytes_of(&first)))),
         ("FromBase64String", _) => {
             return match STANDARD.decode(&text) {
