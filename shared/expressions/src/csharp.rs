@@ -12,36 +12,58 @@
     reason = "members and kinds of expressions are tables, an arm for each name"
 )]
 
+mod address;
 mod assign;
+mod builder;
 mod construct;
+mod control;
 mod conversion;
 mod date;
 mod decimal;
+mod declaration;
+mod declared;
+mod element;
+mod enumeration;
 mod evaluate;
+mod exact;
 mod expression;
+mod fit;
+mod frame;
+mod function;
+mod import;
+mod instance;
+mod invoke;
 mod linq;
+mod list;
 mod literal;
 mod make;
 mod math;
 mod members;
 mod methods;
+mod object;
 mod operators;
+mod pairing;
 mod parser;
 mod pattern;
 mod primary;
+mod query;
+mod regex;
 mod run;
 mod sequence;
 mod static_call;
 mod statics;
 mod syntax;
+mod text_call;
 mod text_method;
+mod time;
 mod token;
 mod types;
 mod value;
 
 use serde_json::Value;
 
-use run::{Frame, Run, Stop};
+use frame::Frame;
+use run::{Run, Stop};
 use syntax::Statement;
 
 use crate::budget::Budget;
@@ -51,6 +73,8 @@ use crate::{EvaluationError, Kind, Limits, Scope};
 #[derive(Debug)]
 pub(crate) struct Program {
     statements: Vec<Statement>,
+    /// The namespaces that it imports.
+    usings: Vec<String>,
 }
 
 /// What a script gave.
@@ -64,12 +88,12 @@ pub(crate) struct Outcome {
 impl Program {
     /// Reads a script.
     pub(crate) fn parse(source: &str) -> Result<Self, EvaluationError> {
-        let statements = parser::script(source);
-        let statements = statements.map_err(|problem| EvaluationError::Syntax {
+        let read = parser::script(source);
+        let (statements, usings) = read.map_err(|problem| EvaluationError::Syntax {
             message: format!("line {}: {}", problem.line, problem.message),
             line: Some(problem.line),
         })?;
-        Ok(Self { statements })
+        Ok(Self { statements, usings })
     }
 
     /// Runs it.
@@ -84,14 +108,24 @@ impl Program {
             scope,
             budget: &budget,
             depth: 0,
+            usings: &self.usings,
+            is_checked: false,
+            is_unchecked: false,
+            enums: Vec::new(),
         };
         let frame = Frame::inside(None);
         let done = run.block(&self.statements, &frame);
+        let done = match done {
+            Err(Stop::Return(value)) => {
+                run.plain_value(value, 0).and_then(|v| Err(Stop::Return(v)))
+            }
+            other => other,
+        };
         if let Some(limit) = budget.exceeded() {
             return Err(limit);
         }
         let value = match done {
-            Ok(()) | Err(Stop::Break | Stop::Continue) => value::V::Null,
+            Ok(()) | Err(Stop::Break | Stop::Continue | Stop::Goto(_)) => value::V::Null,
             Err(Stop::Return(value)) => value,
             Err(Stop::Throw(of, message)) => {
                 return Err(EvaluationError::Thrown {
@@ -111,6 +145,7 @@ impl Program {
         let kind = match &value {
             value::V::Date(_) => Kind::DateTime,
             value::V::Double(_) => Kind::Double,
+            value::V::Guid(_) => Kind::Guid,
             _ => Kind::Plain,
         };
         Ok(Outcome {

@@ -69,8 +69,9 @@ pub trait Scope {
     fn variable_kind(&self, _name: &str) -> Kind {
         Kind::Plain
     }
-    /// .NET's name of the type of the variable of that name, as far as numbers and dictionaries need it: `Int64`,
-    /// `Double`, `Decimal`, `DateTimeOffset`, `Dictionary`, `Object` for what has no members; empty for all else.
+    /// .NET's name of the type of the variable of that name, as far as scripts need it: `Int32`, `Int64`, `Single`,
+    /// `Double`, `Decimal`, `String`, `Boolean`, `DateTimeOffset`, `Dictionary`, `Object` for what has no members;
+    /// empty for all else.
     fn variable_type(&self, _name: &str) -> &'static str {
         ""
     }

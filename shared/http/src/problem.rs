@@ -1,7 +1,8 @@
 //! Refusals as problem JSON (RFC 9457).
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::graph::Problem;
 use serde_json::{Map, Value, json};
@@ -41,6 +42,29 @@ fn elsas_body(refusal: &Refusal, detail: &str, body: &mut Map<String, Value>) {
     body.insert("errors".into(), errors);
 }
 
+/// Marks an answer that Elsa gives without a body.
+#[derive(Debug, Clone, Copy)]
+struct Silent;
+
+/// Whether a client that names these types takes problems besides JSON.
+pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT);
+    let accept = accept
+        .and_then(|accept| accept.to_str().ok())
+        .unwrap_or("*/*");
+    let takes = ["application/problem+json", "*/*", "application/*"];
+    takes.iter().any(|kind| accept.contains(kind))
+}
+
+/// Takes the problem from an answer that Elsa gives without a body.
+pub(crate) fn fall_silent(response: &mut Response) {
+    if response.extensions().get::<Silent>().is_some() {
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::empty();
+    }
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let Facts {
@@ -69,6 +93,10 @@ impl IntoResponse for Refusal {
             problems_body(problems, &mut body);
         }
         let mut response = (status, Json(Value::Object(body))).into_response();
+        let is_silent = matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
+        if is_silent && !matches!(self, Self::NoSuchRole { .. }) {
+            response.extensions_mut().insert(Silent);
+        }
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::memory::Ledger;
 use crate::refusal::Refusal;
 use crate::router::API;
-use crate::{headers, heavy, memory, origin};
+use crate::{headers, heavy, memory, origin, problem};
 
 /// Paths that are answered while the node drains: what an operator asks of it.
 const WHILE_DRAINING: [&str; 3] = ["/health/", "/metrics", "/elsa/api/admin/workflow-runtime/"];
@@ -21,6 +21,7 @@ const WHILE_DRAINING: [&str; 3] = ["/health/", "/metrics", "/elsa/api/admin/work
 /// Admits a request to the routes, and completes the headers of its answer.
 pub(crate) async fn enter(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let is_api = is_api(&request);
+    let takes_problems = problem::is_accepted(request.headers());
     let mut demands_https = false;
     let response = match admit(&app, &mut request) {
         Ok((ledger, is_demanded)) => {
@@ -34,6 +35,9 @@ pub(crate) async fn enter(State(app): State<App>, mut request: Request, next: Ne
     let mut response = headers::harden(response).await;
     if is_api {
         headers::keep_private(&mut response);
+        if !takes_problems {
+            problem::fall_silent(&mut response);
+        }
     }
     if demands_https {
         headers::demand_https(&mut response);

@@ -7,6 +7,20 @@ use serde::{Deserialize, Serialize};
 /// What grants everything.
 pub const EVERYTHING: &str = "*";
 
+/// What `read:*` grants, as in Elsa: what a designer is drawn from, and nothing of workflows or users.
+pub const READ_CATALOGUES: [&str; 10] = [
+    "read:activity-descriptors",
+    "read:activity-descriptors-options",
+    "read:expression-descriptors",
+    "read:installed-features",
+    "read:javascript-type-definitions",
+    "read:output-converters",
+    "read:resilience:retries",
+    "read:resilience:strategies",
+    "read:storage-drivers",
+    "read:variable-descriptors",
+];
+
 /// What somebody may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -19,17 +33,16 @@ impl Permissions {
         Self::from_iter([EVERYTHING.to_owned()])
     }
 
-    /// Whether one of these is granted: by its name, by `*`, or by its verb, as `read:*` grants every `read:…`.
+    /// Whether one of these is granted: by its name, by `*`, or, for [`READ_CATALOGUES`], by `read:*`.
     #[must_use]
     pub fn allow(&self, any_of: &[&str]) -> bool {
         any_of.iter().any(|wanted| self.has(wanted))
     }
 
     fn has(&self, wanted: &str) -> bool {
-        let verb = wanted.split_once(':').map(|(verb, _)| format!("{verb}:*"));
         self.0.contains(EVERYTHING)
             || self.0.contains(wanted)
-            || verb.is_some_and(|verb| self.0.contains(&verb))
+            || READ_CATALOGUES.contains(&wanted) && self.0.contains("read:*")
     }
 
     /// Whether everything that the others grant is granted: nobody gives away what he does not have.
@@ -65,12 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_is_granted_by_its_name_its_verb_or_the_star() {
+    fn a_permission_is_granted_by_its_name_or_the_star() {
         let wanted = ["read:x", "write:x"];
-        for granted in ["read:x", "write:x", "read:*", "*"] {
+        for granted in ["read:x", "write:x", "*"] {
             assert!(of(&[granted]).allow(&wanted), "{granted}");
         }
-        for other in ["read:y", "delete:*", "read", ""] {
+        for other in ["read:y", "read:*", "write:*", "read", ""] {
             assert!(!of(&[other]).allow(&wanted), "{other}");
         }
         assert!(!Permissions::default().allow(&wanted));
@@ -78,8 +91,17 @@ mod tests {
     }
 
     #[test]
+    fn the_catalogues_alone_are_read_by_the_verb() {
+        let all = of(&["read:*"]);
+        assert!(READ_CATALOGUES.iter().all(|name| all.allow(&[name])));
+        assert!(!all.allow(&["read:workflow-definitions", "read:workflow-instances"]));
+        assert!(!all.allow(&["read:user", "read:role"]));
+    }
+
+    #[test]
     fn nobody_covers_what_he_does_not_have() {
-        assert!(of(&["read:*"]).cover(&of(&["read:x", "read:*"])));
+        assert!(of(&["read:*"]).cover(&of(&["read:storage-drivers", "read:*"])));
+        assert!(!of(&["read:*"]).cover(&of(&["read:x"])));
         assert!(!of(&["read:*"]).cover(&of(&["*"])));
         assert!(!of(&["read:x"]).cover(&of(&["read:*"])));
         assert!(Permissions::everything().cover(&of(&["*", "a:b"])));

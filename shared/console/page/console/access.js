@@ -61,7 +61,7 @@ async function putUser(roles, user = null) {
 async function putRole(role = null) {
   const made = await dialog({
     title: role ? `Change ${role.name}` : "Add a role", ok: role ? "Change" : "Add",
-    body: [line("Name", "name", { required: true, value: role?.name ?? "" }), field("Permissions", h("textarea", { name: "permissions", rows: 6, spellcheck: "false", value: (role?.permissions ?? []).join("\n") }), "One a line. * grants everything, read:* grants all reading")],
+    body: [line("Name", "name", { required: true, value: role?.name ?? "" }), field("Permissions", h("textarea", { name: "permissions", rows: 6, spellcheck: "false", value: (role?.permissions ?? []).join("\n") }), "One a line. * grants everything, read:* the catalogues of the designer")],
     work: (form) => {
       const body = { name: required(form, "name", "Name"), permissions: words(form.get("permissions")) };
       return role ? api("PUT", `/identity/roles/${encodeURIComponent(role.id)}`, body) : api("POST", "/identity/roles", body);

@@ -191,10 +191,10 @@ export function me() {
   return known;
 }
 
-/** Whether the user has a permission: by its name, by `*`, or by its verb, such as `read:*`. */
+/** Whether the user has a permission: by its name, or by `*`. */
 export async function may(permission) {
   const { permissions } = await me();
-  return ["*", permission, `${permission.split(":")[0]}:*`].some((name) => permissions.includes(name));
+  return ["*", permission].some((name) => permissions.includes(name));
 }
 
 /** Facts of this server: its version, whether it has Studio. */

@@ -121,10 +121,7 @@ impl Activity for For {
         let rounds = Rounds::evaluate(cx)?;
         if self.body.is_some() && rounds.is_over() {
             // The number of no round, which nobody is given.
-            let outputs = &cx.node().outputs;
-            if outputs.iter().all(|output| output.target.is_none()) {
-                cx.set_output("currentValue", Value::from(0));
-            }
+            cx.record_output("currentValue", Value::from(0));
         }
         Ok(self.round(cx, rounds))
     }

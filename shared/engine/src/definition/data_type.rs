@@ -120,17 +120,18 @@ impl DataType {
     pub(crate) fn script_type(&self) -> &'static str {
         match self {
             Self::Long => "Int64",
-            Self::Single | Self::Number => "Double",
+            Self::Integer => "Int32",
+            Self::Single => "Single",
+            Self::Number => "Double",
+            Self::String => "String",
+            Self::Boolean => "Boolean",
             Self::Decimal => "Decimal",
             Self::DateTimeOffset => "DateTimeOffset",
             Self::Map | Self::JoinMode | Self::StringMap => "Dictionary",
             Self::Object | Self::Json => "Object",
             Self::JsonObject | Self::Node => "JsonObject",
-            Self::String
-            | Self::Boolean
-            | Self::Byte
+            Self::Byte
             | Self::Short
-            | Self::Integer
             | Self::Guid
             | Self::DateTime
             | Self::TimeSpan

@@ -26,9 +26,14 @@ pub(super) fn plain(fields: Fields<'_>, descriptor: &activity::Descriptor) -> Ve
         .collect()
 }
 
-/// A variable's type under the alias that Elsa writes for it.
+/// A variable's type and where it is stored, under the aliases that Elsa writes for them.
 fn with_alias(given: &Value) -> Value {
     let mut given = given.clone();
+    if let Some(Value::String(driver)) = given.get_mut("storageDriverTypeName")
+        && let Some(class) = driver.strip_suffix(", Elsa.Workflows.Core")
+    {
+        *driver = class.rsplit('.').next().unwrap_or(class).to_owned();
+    }
     if let Some(Value::String(alias)) = given.get_mut("typeName")
         && alias == "Long"
     {

@@ -282,6 +282,11 @@ impl<'r, 'a> Cx<'r, 'a> {
         self.run.record_output(self.context, name, value);
     }
 
+    /// Records an output that what it is bound to is not given.
+    pub fn record_output(&mut self, name: &str, value: Value) {
+        let _recorded = self.run.record_alone(self.context, name, value);
+    }
+
     /// The same, where what it is bound to gets another value than the one that is recorded.
     pub fn set_output_as(&mut self, name: &str, recorded: Value, bound: Value) {
         self.run

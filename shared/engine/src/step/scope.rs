@@ -175,27 +175,17 @@ impl Run<'_> {
         self.record_output_as(context, name, value, None);
     }
 
-    /// The same with another value for where it is bound.
-    pub(crate) fn record_output_as(
+    /// Records an output, and gives it on to nothing. Gives the activity and the value as it is recorded.
+    pub(crate) fn record_alone(
         &mut self,
         context: ContextId,
         name: &str,
         value: Value,
-        bound: Option<Value>,
-    ) {
-        let Some((node_index, owner)) = self
-            .instance
-            .contexts
-            .get(&context)
-            .map(|c| (c.node, c.owner))
-        else {
-            return;
-        };
-        let node = self.graph.node(node_index);
-        let output = node
-            .outputs
-            .iter()
-            .find(|o| o.name.eq_ignore_ascii_case(name));
+    ) -> Option<(NodeIndex, Value)> {
+        let found = self.instance.contexts.get(&context);
+        let (node_index, owner) = found.map(|c| (c.node, c.owner))?;
+        let outputs = &self.graph.node(node_index).outputs;
+        let output = outputs.iter().find(|o| o.name.eq_ignore_ascii_case(name));
         let value = match output {
             Some(o) => convert(value.clone(), &o.data_type).unwrap_or(value),
             None => value,
@@ -209,6 +199,22 @@ impl Run<'_> {
                 keeper.record(node_index, output.map_or(name, |o| &o.name), &value);
             }
         }
+        Some((node_index, value))
+    }
+
+    /// The same with another value for where it is bound.
+    pub(crate) fn record_output_as(
+        &mut self,
+        context: ContextId,
+        name: &str,
+        value: Value,
+        bound: Option<Value>,
+    ) {
+        let Some((node_index, value)) = self.record_alone(context, name, value) else {
+            return;
+        };
+        let outputs = &self.graph.node(node_index).outputs;
+        let output = outputs.iter().find(|o| o.name.eq_ignore_ascii_case(name));
         let value = bound.unwrap_or(value);
         match output.and_then(|o| o.target.as_ref()) {
             Some(crate::graph::Target::Variable(id)) => {
@@ -234,6 +240,15 @@ impl Run<'_> {
         match composite.map(|(id, _)| id) {
             Some(id) => self.record_output(id, name, value),
             None => {
+                // `Result` is an output of the activity that a workflow is, too.
+                if name == "Result" {
+                    let root = self.chain(from).last().map(|(id, c)| (id, c.node));
+                    let root =
+                        root.and_then(|(id, node)| Some((self.instance.context_mut(id)?, node)));
+                    if let Some((context, node)) = root {
+                        context.record(node, "Result", &value);
+                    }
+                }
                 self.instance.output.insert(name.to_owned(), value);
             }
         }

@@ -7,6 +7,17 @@ pub(super) const TICKS_A_MS: i64 = 10_000;
 /// Milliseconds from the year 1 to 1970.
 const EPOCH_MS: i64 = 62_135_596_800_000;
 
+/// What a date shows of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Part {
+    #[default]
+    Whole,
+    /// `DateOnly`
+    Day,
+    /// `TimeOnly`
+    Clock,
+}
+
 /// A `DateTime`, or with an offset a `DateTimeOffset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Date {
@@ -15,6 +26,7 @@ pub(super) struct Date {
     pub(super) is_utc: bool,
     /// Minutes.
     pub(super) offset: Option<i32>,
+    pub(super) part: Part,
 }
 
 impl Date {
@@ -23,6 +35,7 @@ impl Date {
             ticks: (ms + EPOCH_MS) * TICKS_A_MS,
             is_utc: true,
             offset: None,
+            part: Part::Whole,
         }
     }
 
@@ -98,6 +111,16 @@ impl Date {
         self.instant_ticks() - other.instant_ticks()
     }
 
+    /// The same instant at another offset.
+    pub(super) fn seen_at(self, minutes: i32) -> Self {
+        Self {
+            ticks: self.instant_ticks() + i64::from(minutes) * 60_000 * TICKS_A_MS,
+            is_utc: false,
+            offset: Some(minutes),
+            part: Part::Whole,
+        }
+    }
+
     fn fraction(self) -> i64 {
         self.ticks.rem_euclid(10_000_000)
     }
@@ -124,6 +147,11 @@ impl Date {
     }
 
     pub(super) fn json(self) -> String {
+        match self.part {
+            Part::Day => return self.formatted("yyyy-MM-dd"),
+            Part::Clock => return self.formatted("HH:mm:ss"),
+            Part::Whole => {}
+        }
         let fraction = match self.fraction() {
             0 => String::new(),
             ticks => format!(".{ticks:07}").trim_end_matches('0').to_owned(),
@@ -132,6 +160,11 @@ impl Date {
     }
 
     pub(super) fn text(self) -> String {
+        match self.part {
+            Part::Day => return self.formatted("d"),
+            Part::Clock => return self.formatted("t"),
+            Part::Whole => {}
+        }
         self.formatted(if self.offset.is_some() {
             "MM/dd/yyyy HH:mm:ss zzz"
         } else {
@@ -147,7 +180,12 @@ impl Date {
             return self.clock();
         }
         let offset = self.offset.unwrap_or(0);
-        format_date(&Moment::new(self.unix_ms(), offset), format)
+        let moment = Moment::new(self.unix_ms(), offset);
+        // Without a zone, there is none to show.
+        if self.offset.is_none() && !self.is_utc && format.contains('K') {
+            return format_date(&moment, &format.replace('K', ""));
+        }
+        format_date(&moment, format)
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use super::fit::is_constant;
+use super::frame::{Closure, Frame};
 use super::literal::of_literal;
 use super::members::or_null;
-use super::run::{Closure, Done, Frame, Run, Stop, thrown};
+use super::run::{Done, Run, Stop, thrown};
 use super::syntax::{Expr, Part, Type};
 use super::value::{MapKind, V};
-use super::{operators, statics};
+use super::{import, operators, statics};
 
 impl Run<'_> {
     pub(super) fn value<'p>(
@@ -63,7 +65,17 @@ impl Run<'_> {
             }
             Expr::Step { of, by, is_prefix } => {
                 let before = self.value(of, frame)?;
-                let after = operators::binary("+", &before, &V::Int(*by))?;
+                let after = self.arithmetic("+", &before, &V::Int(*by))?;
+                let after = match &before {
+                    V::Char(_) => operators::cast(
+                        after,
+                        &Type {
+                            name: "char".into(),
+                            ..Type::default()
+                        },
+                    )?,
+                    _ => after,
+                };
                 self.assign(of, after.clone(), frame)?;
                 Ok(if *is_prefix { after } else { before })
             }
@@ -79,13 +91,27 @@ impl Run<'_> {
                     format!("a {} is no condition", other.type_name()),
                 ),
             },
-            Expr::Cast(of, value) => {
-                let value = self.value(value, frame)?;
+            Expr::Cast(of, of_value) => {
+                let value = self.value(of_value, frame)?;
+                if let V::Int(number) = &value
+                    && let Some(member) = self.enum_cast(&of.name, i64::from(*number))
+                {
+                    return Ok(member);
+                }
+                if let (V::Object(object), Some(V::Class(class))) = (&value, frame.get(&of.name))
+                    && !object.class.is(&class.declared.name)
+                {
+                    let message = format!("Unable to cast object to type '{}'.", of.name);
+                    return thrown("InvalidCastException", message);
+                }
+                if self.is_checked || !self.is_unchecked && is_constant(of_value) {
+                    operators::check_range(&value, of)?;
+                }
                 operators::cast(value, of)
             }
             Expr::As(value, of) => {
                 let value = self.value(value, frame)?;
-                Ok(if operators::is_type(&value, of) {
+                Ok(if self.fits(&value, of) {
                     value
                 } else {
                     V::Null
@@ -130,9 +156,58 @@ impl Run<'_> {
                 Ok(V::Tuple(Rc::new(values)))
             }
             Expr::TypeOf(of) | Expr::Type(of) => Ok(V::Type(operators::full_name(of))),
-            Expr::Default(of) => Ok(of.as_ref().map_or(V::Null, operators::default_of)),
+            Expr::Default(of) => Ok(match of {
+                Some(of) => match self.enum_cast(&of.name, 0) {
+                    Some(member) if !of.is_nullable => member,
+                    _ => operators::default_of(of),
+                },
+                None => V::Null,
+            }),
+            Expr::Query(clauses) => self.run_query(clauses, frame),
+            Expr::With(value, members) => {
+                let value = self.value(value, frame)?;
+                let copy = match &value {
+                    V::Object(object) => V::Object(Rc::new(super::object::Object {
+                        class: Rc::clone(&object.class),
+                        fields: object.fields.clone(),
+                    })),
+                    V::Map(map) => V::map(map.kind, map.entries.borrow().clone()),
+                    other => other.clone(),
+                };
+                for (name, member) in members {
+                    let member = self.value(member, frame)?;
+                    match &copy {
+                        V::Object(object) => {
+                            super::object::set_field(&object.fields, name, &member);
+                        }
+                        map => statics::set_entry(map, V::text(name.as_str()), member),
+                    }
+                }
+                self.made(copy)
+            }
+            Expr::Checked(is_checked, value) => {
+                let before = (self.is_checked, self.is_unchecked);
+                (self.is_checked, self.is_unchecked) = (*is_checked, !*is_checked);
+                let done = self.value(value, frame);
+                (self.is_checked, self.is_unchecked) = before;
+                done
+            }
+            Expr::Await(value) => {
+                let value = self.value(value, frame)?;
+                Ok(match statics::entry(&value, "$task") {
+                    V::Bool(_) => statics::entry(&value, "Result"),
+                    _ => value,
+                })
+            }
+            Expr::Named(_, value) => self.value(value, frame),
+            Expr::Ref(name) => self.name(name, frame),
             Expr::Throw(value) => {
                 let value = self.value(value, frame)?;
+                if let V::Object(object) = &value {
+                    let message = super::object::field(&object.fields, "Message");
+                    let message = message.unwrap_or(V::Null).shown();
+                    return thrown(&object.class.declared.name, message);
+                }
                 let of = statics::entry(&value, "Type").shown();
                 thrown(&of, statics::entry(&value, "Message").shown())
             }
@@ -175,12 +250,35 @@ impl Run<'_> {
             "CorrelationId" => Ok(identity.correlation_id.map_or(V::Null, V::text)),
             "WorkflowInstanceName" => Ok(identity.name.map_or(V::Null, V::text)),
             "LastResult" => Ok(self.last_result()),
-            _ if statics::is_type(name) => Ok(V::Type(name.to_owned())),
-            _ => thrown(
-                "CompilationErrorException",
-                format!("The name '{name}' does not exist in the current context"),
+            "base" => frame.get("this").map_or_else(
+                || thrown("CompilationErrorException", "there is no base"),
+                Ok,
             ),
+            _ if import::namespace(name).is_some() && import::is_imported(name, self.usings) => {
+                Ok(V::Type(name.to_owned()))
+            }
+            _ => {
+                if let Some(this) = frame.get("this").or_else(|| frame.get("$class")) {
+                    return self.member(&this, name);
+                }
+                for using in self.usings {
+                    if let Some(path) = using.strip_prefix("static ") {
+                        let class = path.rsplit_once('.').map_or(path, |(_, class)| class);
+                        if let Ok(found) = statics::static_member(self, class, name) {
+                            return Ok(found);
+                        }
+                    }
+                }
+                self.unknown(name)
+            }
         }
+    }
+
+    pub(super) fn unknown<'p>(&self, name: &str) -> Done<'p, V<'p>> {
+        thrown(
+            "CompilationErrorException",
+            format!("The name '{name}' does not exist in the current context"),
+        )
     }
 
     fn text<'p>(&mut self, parts: &'p [Part], frame: &Rc<Frame<'p>>) -> Done<'p, V<'p>> {
@@ -194,7 +292,11 @@ impl Run<'_> {
                     format,
                 } => {
                     let value = self.value(value, frame)?;
-                    let shown = statics::formatted(&value, format);
+                    let shown = if format.is_empty() {
+                        self.text_of(&value)?
+                    } else {
+                        statics::formatted(&value, format)
+                    };
                     let length = i32::try_from(shown.chars().count()).unwrap_or(i32::MAX);
                     let padding =
                         usize::try_from((width.abs() - length).clamp(0, 10_000)).unwrap_or(0);
@@ -214,7 +316,11 @@ impl Run<'_> {
     }
 
     /// The name that a chain of names ends with, if it is a type's with its namespace.
-    fn type_path<'p>(&self, expression: &'p Expr, frame: &Rc<Frame<'p>>) -> Option<&'p str> {
+    pub(super) fn type_path<'p>(
+        &self,
+        expression: &'p Expr,
+        frame: &Rc<Frame<'p>>,
+    ) -> Option<&'p str> {
         let Expr::Member { of, name, .. } = expression else {
             return None;
         };
@@ -232,7 +338,7 @@ impl Run<'_> {
             }
             _ => false,
         };
-        (root && statics::is_type(name)).then_some(name)
+        (root && import::namespace(name).is_some()).then_some(name)
     }
 
     fn member_of<'p>(
@@ -253,6 +359,7 @@ impl Run<'_> {
         } = of
             && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
             && self.scope.variable_type(variable) == "Object"
+            && self.scope.variable_kind(variable) != crate::Kind::Json
             && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
         {
             let message = format!(
@@ -265,130 +372,20 @@ impl Run<'_> {
             if or_null {
                 return Err(Stop::Null);
             }
+            if name == "HasValue" {
+                return Ok(V::Bool(false));
+            }
+            if name == "Value" {
+                return thrown(
+                    "InvalidOperationException",
+                    "Nullable object must have a value.",
+                );
+            }
             return thrown(
                 "NullReferenceException",
                 "Object reference not set to an instance of an object.",
             );
         }
         self.member(&value, name)
-    }
-
-    fn call_of<'p>(
-        &mut self,
-        of: &'p Expr,
-        types: &'p [Type],
-        arguments: &'p [Expr],
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let mut values = Vec::with_capacity(arguments.len());
-        let target = match of {
-            Expr::Member {
-                of: target,
-                name,
-                or_null,
-            } if self.type_path(of, frame).is_none() => {
-                if let Expr::Member { .. } = target.as_ref() {
-                    // Checks that an untyped variable is cast before it is used.
-                    if self.type_path(target, frame).is_none() {
-                        self.check_typed(target, name)?;
-                    }
-                }
-                let target = self.value(target, frame)?;
-                if matches!(target, V::Null) && *or_null {
-                    return Err(Stop::Null);
-                }
-                Some((target, name))
-            }
-            _ => None,
-        };
-        for argument in arguments {
-            values.push(self.value(argument, frame)?);
-        }
-        let Some((target, name)) = target else {
-            let function = match of {
-                Expr::Name(name) if frame.get(name).is_none() => {
-                    return thrown(
-                        "CompilationErrorException",
-                        format!("The name '{name}' does not exist in the current context"),
-                    );
-                }
-                _ => self.value(of, frame)?,
-            };
-            return self.call(&function, &values);
-        };
-        let out = arguments.iter().find_map(|a| {
-            if let Expr::Out(name) = a {
-                Some(name)
-            } else {
-                None
-            }
-        });
-        let result = match &target {
-            V::Type(class) => self.static_call(class, name, types, values)?,
-            _ => self.method(&target, name, types, values)?,
-        };
-        match (out, result) {
-            (Some(out), V::Tuple(items)) => {
-                let item = |at: usize| items.get(at).map_or(V::Null, |(_, v)| v.clone());
-                if !frame.set(out, item(1)) {
-                    frame.declare(out, item(1));
-                }
-                Ok(item(0))
-            }
-            (_, result) => Ok(result),
-        }
-    }
-
-    fn check_typed<'p>(&self, target: &'p Expr, name: &str) -> Done<'p> {
-        if let Expr::Member {
-            of: host,
-            name: variable,
-            ..
-        } = target
-            && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
-            && self.scope.variable_type(variable) == "Object"
-            && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
-        {
-            let message = format!(
-                "'object' does not contain a definition for '{name}'; cast it to dynamic first"
-            );
-            return thrown("CompilationErrorException", message);
-        }
-        Ok(())
-    }
-
-    fn binary<'p>(
-        &mut self,
-        operator: &'static str,
-        left: &'p Expr,
-        right: &'p Expr,
-        frame: &Rc<Frame<'p>>,
-    ) -> Done<'p, V<'p>> {
-        let first = self.value(left, frame)?;
-        match (operator, &first) {
-            ("&&", V::Bool(false)) | ("||", V::Bool(true)) => return Ok(first),
-            ("??", V::Null) => return self.value(right, frame),
-            ("??", _) => return Ok(first),
-            _ => {}
-        }
-        let second = self.value(right, frame)?;
-        let result = operators::binary(operator, &first, &second)?;
-        if matches!(result, V::Text(_)) {
-            self.made(result)
-        } else {
-            Ok(result)
-        }
-    }
-
-    /// A value as a variable of the type holds it: numbers become the type's.
-    pub(super) fn declared_as<'p>(&self, value: V<'p>, of: &Type) -> V<'p> {
-        match (&value, of.name.as_str()) {
-            (V::Int(_) | V::Long(_) | V::Double(_), "double" | "decimal" | "long" | "float")
-                if !of.is_array =>
-            {
-                operators::cast(value.clone(), of).unwrap_or(value)
-            }
-            _ => value,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads expressions of C#: operators, calls, members and lambdas.
 
 use super::parser::Parser;
-use super::syntax::{Arm, Body, Expr, Problem, Type};
+use super::syntax::{Arm, Body, Expr, Parameter, Problem, Type};
 use super::token::Token;
 
 type Read<T> = Result<T, Problem>;
@@ -21,7 +21,9 @@ const LEVELS: [&[&str]; 9] = [
 /// The level at which `is` and `as` stand.
 pub(super) const RELATIONS: usize = 6;
 
-const ASSIGNMENTS: [&str; 10] = ["=", "+=", "-=", "*=", "/=", "%=", "??=", "|=", "&=", "^="];
+const ASSIGNMENTS: [&str; 13] = [
+    "=", "+=", "-=", "*=", "/=", "%=", "??=", "|=", "&=", "^=", "<<=", ">>=", ">>>=",
+];
 
 pub(super) const PREDEFINED: [&str; 16] = [
     "int", "long", "double", "decimal", "string", "bool", "object", "char", "float", "short",
@@ -41,6 +43,11 @@ impl Parser {
         if let Some(lambda) = self.attempt(Self::lambda) {
             return Ok(lambda);
         }
+        if self.begins_query()
+            && let Some(query) = self.attempt(Self::query)
+        {
+            return Ok(query);
+        }
         let left = self.choice_expression()?;
         for operator in ASSIGNMENTS {
             if self.skip(operator) {
@@ -53,19 +60,42 @@ impl Parser {
 
     fn lambda(&mut self) -> Read<Expr> {
         let mut parameters = Vec::new();
+        self.skip_name("static");
+        if self.is_name("async") && !self.is_mark_at(1, "=>") {
+            self.at += 1;
+        }
+        let is_delegate =
+            self.is_name("delegate") && (self.is_mark_at(1, "(") || self.is_mark_at(1, "{"));
+        self.at += usize::from(is_delegate);
         if self.skip("(") {
             while !self.skip(")") {
                 let first = self.type_()?;
-                let name = if matches!(self.peek(), Some(Token::Name(_))) {
-                    self.name()?
+                let mut parameter = Parameter::default();
+                if matches!(self.peek(), Some(Token::Name(_))) {
+                    parameter.name = self.name()?;
+                    parameter.of = first;
                 } else {
-                    first.name
-                };
-                parameters.push(name);
-                self.skip(",");
+                    parameter.name = first.name;
+                }
+                if self.skip("=") {
+                    parameter.default = Some(self.expression()?);
+                }
+                parameters.push(parameter);
+                if !self.skip(",") && !self.is_mark(")") {
+                    return Err(self.problem("`)` expected"));
+                }
             }
-        } else {
-            parameters.push(self.name()?);
+        } else if !is_delegate {
+            parameters.push(Parameter {
+                name: self.name()?,
+                ..Parameter::default()
+            });
+        }
+        if is_delegate {
+            return Ok(Expr::Lambda(
+                parameters,
+                Box::new(Body::Block(self.block()?)),
+            ));
         }
         self.expect("=>")?;
         let body = if self.is_mark("{") {
@@ -122,6 +152,11 @@ impl Parser {
                 continue;
             }
             let shifts = level == RELATIONS + 1 && self.is_mark(">") && self.is_mark_at(1, ">");
+            if shifts && self.is_mark_at(2, ">") {
+                self.at += 3;
+                left = Expr::Binary(">>>", boxed(left), boxed(self.level(level + 1)?));
+                continue;
+            }
             if shifts {
                 self.at += 2;
                 left = Expr::Binary(">>", boxed(left), boxed(self.level(level + 1)?));
@@ -142,6 +177,20 @@ impl Parser {
     fn switched(&mut self) -> Read<Expr> {
         let mut value = self.range()?;
         loop {
+            if self.is_name("with") && self.is_mark_at(1, "{") {
+                self.at += 2;
+                let mut members = Vec::new();
+                while !self.skip("}") {
+                    let name = self.name()?;
+                    self.expect("=")?;
+                    members.push((name, self.expression()?));
+                    if !self.skip(",") && !self.is_mark("}") {
+                        return Err(self.problem("`}` expected"));
+                    }
+                }
+                value = Expr::With(boxed(value), members);
+                continue;
+            }
             if self.is_name("switch") && self.is_mark_at(1, "{") {
                 self.at += 2;
                 let mut arms = Vec::new();
@@ -199,6 +248,10 @@ impl Parser {
                     is_prefix: true,
                 });
             }
+        }
+        if self.is_name("await") && !self.is_mark_at(1, ".") && !self.is_mark_at(1, "=") {
+            self.at += 1;
+            return Ok(Expr::Await(boxed(self.nested(Self::unary)?)));
         }
         for operator in ["-", "+", "!", "~"] {
             if self.skip(operator) {
@@ -305,7 +358,9 @@ impl Parser {
         let mut arguments = Vec::new();
         while !self.skip(")") {
             if self.skip_name("out") {
-                if self.attempt(Self::declared).is_none() {
+                if self.skip_name("_") {
+                    arguments.push(Expr::Out("_".into()));
+                } else if self.attempt(Self::declared).is_none() {
                     let name = self.name()?;
                     arguments.push(Expr::Out(name));
                 } else if let Some((Token::Name(name), _)) = self.tokens.get(self.at - 1) {
@@ -316,9 +371,16 @@ impl Parser {
                     && self.is_mark_at(1, ":")
                     && !self.is_mark_at(1, "::")
                 {
-                    self.at += 2;
+                    let name = self.name()?;
+                    self.at += 1;
+                    let value = boxed(self.expression()?);
+                    arguments.push(Expr::Named(name, value));
+                } else if self.is_name("ref") {
+                    self.at += 1;
+                    arguments.push(Expr::Ref(self.name()?));
+                } else {
+                    arguments.push(self.expression()?);
                 }
-                arguments.push(self.expression()?);
             }
             if !self.skip(",") && !self.is_mark(")") {
                 return Err(self.problem("`)` expected"));

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::run::{Done, Frame, Run, Stop, thrown};
+use super::frame::Frame;
+use super::run::{Done, Run, Stop, thrown};
 use super::syntax::{Expr, Item, Type};
-use super::value::V;
+use super::value::{ListKind, V};
 use super::{operators, statics};
 
 impl Run<'_> {
@@ -41,7 +42,7 @@ impl Run<'_> {
             } else {
                 let value = self.value(item, frame)?;
                 values.push(match of {
-                    Some(of) => self.declared_as(value, of),
+                    Some(of) => self.declared_as(value, of)?,
                     None => value,
                 });
             }
@@ -51,7 +52,13 @@ impl Run<'_> {
         } else {
             values
         };
-        self.made(V::array(values))
+        let is_bytes = of.is_some_and(|of| of.is("byte"));
+        let kind = if is_bytes {
+            ListKind::Bytes
+        } else {
+            ListKind::Array
+        };
+        self.made(V::items_of(kind, values))
     }
 
     pub(super) fn new_value<'p>(
@@ -62,10 +69,25 @@ impl Run<'_> {
         frame: &Rc<Frame<'p>>,
     ) -> Done<'p, V<'p>> {
         let mut values = Vec::with_capacity(arguments.len());
+        let mut names = Vec::with_capacity(arguments.len());
         for argument in arguments {
             values.push(self.value(argument, frame)?);
+            names.push(match argument {
+                Expr::Named(name, _) => Some(name.as_str()),
+                _ => None,
+            });
         }
-        let made = self.construct(of, values)?;
+        let made = match frame.get(&of.name) {
+            Some(V::Class(class)) => self.instance(&class, &values, &names)?,
+            _ if !super::import::is_imported(&of.name, self.usings) && !of.is_qualified => {
+                let message = format!(
+                    "The type or namespace name '{}' could not be found",
+                    of.name
+                );
+                return thrown("CompilationErrorException", message);
+            }
+            _ => self.construct(of, values)?,
+        };
         for item in items {
             match item {
                 Item::Value(value) => {
@@ -74,7 +96,15 @@ impl Run<'_> {
                 }
                 Item::Member(name, value) => {
                     let value = self.value(value, frame)?;
-                    statics::set_entry(&made, V::text(name.as_str()), value);
+                    match &made {
+                        V::Object(object) => {
+                            if !super::object::set_field(&object.fields, name, &value) {
+                                let message = format!("there is no member '{name}'");
+                                return thrown("CompilationErrorException", message);
+                            }
+                        }
+                        made => statics::set_entry(made, V::text(name.as_str()), value),
+                    }
                 }
                 Item::Entry(key, value) => {
                     let key = self.value(key, frame)?;

@@ -16,7 +16,7 @@ pub(super) fn math<'p>(name: &str, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
         };
         let away = arguments
             .iter()
-            .any(|a| matches!(a, V::Enum(mode) if mode == "AwayFromZero"));
+            .any(|a| matches!(a, V::Enum(mode) if &*mode.name == "AwayFromZero"));
         let truncated = number.truncated();
         let up_or_down = match (name, number.compare(truncated)) {
             ("Floor", std::cmp::Ordering::Less) => Some(-1),
@@ -37,6 +37,15 @@ pub(super) fn math<'p>(name: &str, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
         );
     };
     let y = operators::as_double(&second).unwrap_or(0.0);
+    if matches!(
+        (&first, name),
+        (V::Int(i32::MIN) | V::Long(i64::MIN), "Abs")
+    ) {
+        return thrown(
+            "OverflowException",
+            "Negating the minimum value is invalid.",
+        );
+    }
     Ok(match name {
         "Min" | "Max" => {
             let first_less = operators::compare(&first, &second).is_le();
@@ -66,8 +75,21 @@ pub(super) fn math<'p>(name: &str, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
             let factor = 10_f64.powi(digits);
             let away = arguments
                 .iter()
-                .any(|a| matches!(a, V::Enum(mode) if mode == "AwayFromZero"));
+                .any(|a| matches!(a, V::Enum(mode) if &*mode.name == "AwayFromZero"));
+            if matches!(first, V::Int(_) | V::Long(_)) && arguments.len() > 2 {
+                return Ok(V::Double(x));
+            }
             let scaled = x * factor;
+            let mode = arguments.iter().find_map(|a| match a {
+                V::Enum(mode) => Some(mode.name.to_string()),
+                _ => None,
+            });
+            match mode.as_deref() {
+                Some("ToZero") => return Ok(V::Double(scaled.trunc() / factor)),
+                Some("ToNegativeInfinity") => return Ok(V::Double(scaled.floor() / factor)),
+                Some("ToPositiveInfinity") => return Ok(V::Double(scaled.ceil() / factor)),
+                _ => {}
+            }
             V::Double(
                 if away {
                     scaled.round()
@@ -89,6 +111,30 @@ pub(super) fn math<'p>(name: &str, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
         "Log10" => V::Double(x.log10()),
         "Exp" => V::Double(x.exp()),
         "Sin" => V::Double(x.sin()),
+        "Tan" => V::Double(x.tan()),
+        "Asin" => V::Double(x.asin()),
+        "Acos" => V::Double(x.acos()),
+        "Atan" => V::Double(x.atan()),
+        "Atan2" => V::Double(x.atan2(y)),
+        "Sinh" => V::Double(x.sinh()),
+        "Cosh" => V::Double(x.cosh()),
+        "Tanh" => V::Double(x.tanh()),
+        "Cbrt" => V::Double(x.cbrt()),
+        "Log2" => V::Double(x.log2()),
+        "CopySign" => V::Double(x.copysign(y)),
+        "IEEERemainder" => V::Double(x - y * (x / y).round_ties_even()),
+        "MaxMagnitude" => V::Double(if x.abs() >= y.abs() { x } else { y }),
+        "MinMagnitude" => V::Double(if x.abs() <= y.abs() { x } else { y }),
+        "BigMul" => V::Long(operators::as_long(&first).wrapping_mul(operators::as_long(&second))),
+        "DivRem" => {
+            let parts = [("Quotient", "/"), ("Remainder", "%")];
+            let mut items = Vec::new();
+            for (name, operator) in parts {
+                let part = operators::binary(operator, &first, &second)?;
+                items.push((Some(name.to_owned()), part));
+            }
+            V::Tuple(std::rc::Rc::new(items))
+        }
         "Cos" => V::Double(x.cos()),
         "Clamp" => {
             let third = arguments.get(2).cloned().unwrap_or(V::Null);

@@ -1,6 +1,5 @@
 //! Members and indexes of values.
 
-use super::date::TICKS_A_MS;
 use super::operators;
 use super::run::{Done, Run, Stop, thrown};
 use super::statics;
@@ -32,6 +31,14 @@ impl Run<'_> {
     pub(super) fn member<'p>(&mut self, value: &V<'p>, name: &str) -> Done<'p, V<'p>> {
         let found = match value {
             V::Host("Variables") => return self.variable(name),
+            V::Object(object) => match super::object::field(&object.fields, name) {
+                Some(value) => Some(value),
+                None => self.class_member(&object.class, Some(value), name, 0)?,
+            },
+            V::Class(class) => match name {
+                "Name" => Some(V::text(class.declared.name.as_str())),
+                _ => self.class_member(class, None, name, 0)?,
+            },
             V::Host("Output") if name == "LastResult" => return Ok(self.last_result()),
             V::Host(host) => match (*host, name) {
                 ("ExecutionContext", "ExpressionExecutionContext") | ("Console", "Out") => {
@@ -42,9 +49,11 @@ impl Run<'_> {
                 _ => None,
             },
             V::Text(text) if name == "Length" => Some(count(text.encode_utf16().count())),
-            V::List(list) if matches!(name, "Length" | "Count" | "LongLength") => {
-                Some(count(list.items.borrow().len()))
-            }
+            V::List(list) => self.list_member(list, name),
+            V::Uri(address) => super::address::uri_member(address, name),
+            V::Element(value) => super::element::element_member(value, name),
+            V::Builder(builder) => super::builder::builder_member(builder, name),
+            V::Guid(_) if name == "Variant" => Some(V::Int(8)),
             V::Map(map) => {
                 let entry = || {
                     let entries = map.entries.borrow();
@@ -92,9 +101,17 @@ impl Run<'_> {
                 let numbered = numbered.and_then(|n| items.get(n.checked_sub(1)?));
                 named.or(numbered).map(|(_, value)| value.clone())
             }
-            V::Date(_) | V::Span(_) => time_member(value, name),
+            V::Date(_) | V::Span(_) => super::time::time_member(value, name)
+                .or_else(|| matches!(name, "HasValue").then_some(V::Bool(true)))
+                .or_else(|| matches!(name, "Value").then(|| value.clone())),
             V::Type(class) => return statics::static_member(self, class, name),
-            V::Int(_) | V::Long(_) | V::Double(_) | V::Decimal(_) | V::Bool(_) => match name {
+            V::Int(_)
+            | V::Long(_)
+            | V::Single(_)
+            | V::Double(_)
+            | V::Decimal(_)
+            | V::Char(_)
+            | V::Bool(_) => match name {
                 "HasValue" => Some(V::Bool(true)),
                 "Value" => Some(value.clone()),
                 _ => None,
@@ -149,7 +166,7 @@ impl Run<'_> {
     }
 
     pub(super) fn set_variable<'p>(&mut self, name: &str, value: &V<'p>) -> Done<'p> {
-        let json = value.to_json(false, 0);
+        let json = self.plain_value(value.clone(), 0)?.to_json(false, 0);
         if !self.budget.emit(json.to_string().len()) {
             return Err(Stop::Limit);
         }
@@ -196,6 +213,10 @@ impl Run<'_> {
                 self.set_variable(&text(0), &value)?;
                 Ok(V::Null)
             }
+            ("Input", "Get") if types.is_empty() => thrown(
+                "CompilationErrorException",
+                "The type arguments for method 'Get' cannot be inferred from the usage",
+            ),
             ("Input", "Get") => match self.scope.input(&text(0)) {
                 Some(value) => typed(self, value, self.scope.input_kind(&text(0))),
                 None => Ok(types.first().map_or(V::Null, operators::default_of)),
@@ -247,6 +268,14 @@ impl Run<'_> {
             (V::Text(_) | V::List(_), V::Tuple(ends)) => self.part(of, ends),
             (V::List(list), _) => {
                 let items = list.items.borrow();
+                // A group of a match, by its name.
+                if let V::Text(name) = at {
+                    let named = |item: &&V<'p>| statics::entry(item, "Name").shown() == **name;
+                    let found = items.iter().find(named).cloned();
+                    return Ok(found.unwrap_or_else(|| {
+                        V::anonymous(vec![("Success", V::Bool(false)), ("Value", V::text(""))])
+                    }));
+                }
                 let found = place(at).and_then(|at| items.get(at).cloned());
                 found.map_or_else(outside, Ok)
             }
@@ -267,6 +296,15 @@ impl Run<'_> {
                         thrown("KeyNotFoundException", message)
                     }
                 }
+            }
+            (V::Tuple(items), V::Int(_)) => {
+                let found = place(at).and_then(|at| items.get(at));
+                found.map_or_else(outside, |(_, value)| Ok(value.clone()))
+            }
+            (V::Element(value), _) => super::element::element_item(value, at),
+            (V::Builder(builder), _) => {
+                let found = place(at).and_then(|at| builder.borrow().chars().nth(at));
+                found.map_or_else(outside, |c| Ok(V::Char(c)))
             }
             (V::Host("Variables"), _) => self.variable(&at.shown()),
             _ => thrown(
@@ -337,58 +375,4 @@ fn place(at: &V<'_>) -> Option<usize> {
         V::Long(at) => usize::try_from(*at).ok(),
         _ => None,
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "as .NET divides")]
-fn time_member<'p>(value: &V<'p>, name: &str) -> Option<V<'p>> {
-    let int = |number: i64| V::Int(i32::try_from(number).unwrap_or(i32::MAX));
-    Some(match value {
-        V::Span(ticks) => {
-            let total = |unit: i64| V::Double(*ticks as f64 / (unit * TICKS_A_MS) as f64);
-            match name {
-                "TotalDays" => total(86_400_000),
-                "TotalHours" => total(3_600_000),
-                "TotalMinutes" => total(60_000),
-                "TotalSeconds" => total(1_000),
-                "TotalMilliseconds" => total(1),
-                "Days" => int(ticks / (86_400_000 * TICKS_A_MS)),
-                "Hours" => int(ticks / (3_600_000 * TICKS_A_MS) % 24),
-                "Minutes" => int(ticks / (60_000 * TICKS_A_MS) % 60),
-                "Seconds" => int(ticks / (1_000 * TICKS_A_MS) % 60),
-                "Milliseconds" => int(ticks / TICKS_A_MS % 1_000),
-                "Ticks" => V::Long(*ticks),
-                _ => return None,
-            }
-        }
-        V::Date(date) => {
-            let at = date.civil();
-            match name {
-                "Year" => int(i64::from(at.year())),
-                "Month" => int(i64::from(at.month())),
-                "Day" => int(i64::from(at.day())),
-                "Hour" => int(i64::from(at.hour())),
-                "Minute" => int(i64::from(at.minute())),
-                "Second" => int(i64::from(at.second())),
-                "Millisecond" => int(date.ticks / TICKS_A_MS % 1_000),
-                "DayOfYear" => int(i64::from(at.date().day_of_year())),
-                "Ticks" => V::Long(date.ticks),
-                "DayOfWeek" => V::Enum(format!("{:?}", at.date().weekday())),
-                "Date" => V::Date(super::date::Date {
-                    ticks: date.ticks - date.ticks.rem_euclid(864_000_000_000),
-                    ..*date
-                }),
-                "TimeOfDay" => V::Span(date.ticks.rem_euclid(864_000_000_000)),
-                "Kind" => V::Enum(if date.is_utc { "Utc" } else { "Unspecified" }.into()),
-                "UtcDateTime" => V::Date(super::date::Date::utc(date.unix_ms())),
-                "DateTime" => V::Date(super::date::Date {
-                    offset: None,
-                    is_utc: false,
-                    ..*date
-                }),
-                "Offset" => V::Span(i64::from(date.offset.unwrap_or(0)) * 60_000 * TICKS_A_MS),
-                _ => return None,
-            }
-        }
-        _ => return None,
-    })
 }

@@ -1,7 +1,7 @@
 //! Methods of dates, lists and maps.
 
 use super::date::TICKS_A_MS;
-use super::members::{count, no_member};
+use super::members::no_member;
 use super::operators;
 use super::run::{Done, Run, thrown};
 use super::statics;
@@ -19,6 +19,9 @@ impl Run<'_> {
     ) -> Done<'p, V<'p>> {
         if let V::Host(host) = of {
             return self.host_method(host, name, types, &arguments);
+        }
+        if let (V::Null, "GetValueOrDefault") = (of, name) {
+            return Ok(arguments.first().cloned().unwrap_or(V::Int(0)));
         }
         if matches!(of, V::Null) {
             return thrown(
@@ -41,12 +44,22 @@ impl Run<'_> {
             }
         }
         let found = match name {
+            _ if matches!(of, V::Builder(_) | V::Element(_)) => None,
+            "ToString" if matches!(of, V::Object(_) | V::Enum(_)) && arguments.is_empty() => {
+                let text = self.text_of(of)?;
+                Some(V::text(text))
+            }
             "ToString" => Some(V::text(statics::formatted(
                 of,
                 &arguments.first().map(V::shown).unwrap_or_default(),
             ))),
-            "GetType" => Some(V::Type(of.type_name())),
-            "GetHashCode" => Some(V::Int(1)),
+            "GetType" => Some(V::Type(match statics::entry(of, "InnerException") {
+                V::Null if matches!(statics::entry(of, "Type"), V::Text(_)) => {
+                    statics::entry(of, "Type").shown()
+                }
+                _ => of.type_name(),
+            })),
+            "GetHashCode" => Some(V::Int(hash(&of.shown()))),
             "Equals" if arguments.len() == 1 => Some(V::Bool(
                 arguments.first().is_some_and(|a| operators::equal(of, a)),
             )),
@@ -66,10 +79,20 @@ impl Run<'_> {
         }
         let found = match of {
             V::Text(text) => text_method(text, name, &arguments)?,
-            V::Date(_) | V::Span(_) => time_method(of, name, &arguments),
+            V::Date(_) | V::Span(_) => super::time::time_method(of, name, &arguments),
             V::Map(_) => map_method(of, name, &arguments)?,
-            V::List(list) => list_method(list, name, &arguments),
-            V::Random => self.random(name, &arguments),
+            V::List(list) => self.list_method(list, name, &arguments)?,
+            V::Builder(builder) => return self.builder_method(builder, name, &arguments),
+            V::Regex(regex) => return self.regex_method(regex, name, &arguments),
+            V::Uri(address) if matches!(name, "GetLeftPart" | "MakeRelativeUri") => {
+                Some(V::text(&**address))
+            }
+            V::Enum(member) if name == "HasFlag" => Some(V::Bool(arguments.first().is_some_and(
+                |a| matches!(a, V::Enum(flag) if member.number & flag.number == flag.number),
+            ))),
+            V::Guid(_) if name == "ToByteArray" => Some(V::bytes(&guid_bytes(&of.shown()))),
+            V::Random | V::Seeded(_) => self.random(of, name, &arguments),
+            V::Element(value) => return self.element_method(value, name, types, &arguments),
             _ => None,
         };
         if let Some(found) = found {
@@ -84,11 +107,17 @@ impl Run<'_> {
         no_member(of, name)
     }
 
-    fn random<'p>(&mut self, name: &str, arguments: &[V<'p>]) -> Option<V<'p>> {
+    fn random<'p>(&mut self, of: &V<'p>, name: &str, arguments: &[V<'p>]) -> Option<V<'p>> {
         let number = |at: usize| arguments.get(at).and_then(operators::as_double);
-        let drawn = self.scope.random() >> 11;
-        #[allow(clippy::cast_precision_loss, reason = "53 bits")]
-        let unit = drawn as f64 / 9_007_199_254_740_992.0;
+        let unit = match of {
+            V::Seeded(seeded) => seeded.borrow_mut().unit(),
+            _ => {
+                let drawn = self.scope.random() >> 11;
+                #[allow(clippy::cast_precision_loss, reason = "53 bits")]
+                let unit = drawn as f64 / 9_007_199_254_740_992.0;
+                unit
+            }
+        };
         let (low, high) = match (number(0), number(1)) {
             (Some(high), None) => (0.0, high),
             (Some(low), Some(high)) => (low, high),
@@ -107,41 +136,16 @@ impl Run<'_> {
     }
 }
 
-fn time_method<'p>(of: &V<'p>, name: &str, arguments: &[V<'p>]) -> Option<V<'p>> {
-    let first = arguments.first();
-    let amount = first.and_then(operators::as_double).unwrap_or(0.0);
-    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-    let ticks = |unit_ms: f64| (amount * unit_ms * 10_000.0).round() as i64;
-    let unit = match name {
-        "AddDays" => Some(86_400_000.0),
-        "AddHours" => Some(3_600_000.0),
-        "AddMinutes" => Some(60_000.0),
-        "AddSeconds" => Some(1_000.0),
-        "AddMilliseconds" => Some(1.0),
-        _ => None,
-    };
-    match (of, name, first) {
-        (V::Date(date), _, _) if unit.is_some() => date.plus(ticks(unit?)).map(V::Date),
-        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        (V::Date(date), "AddMonths", _) => date.plus_months(amount as i64).map(V::Date),
-        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        (V::Date(date), "AddYears", _) => date.plus_months(amount as i64 * 12).map(V::Date),
-        (V::Date(date), "Add", Some(V::Span(span))) => date.plus(*span).map(V::Date),
-        (V::Date(date), "Subtract", Some(V::Span(span))) => date.plus(-*span).map(V::Date),
-        (V::Date(date), "Subtract", Some(V::Date(other))) => Some(V::Span(date.minus(*other))),
-        (V::Date(date), "ToUniversalTime" | "ToLocalTime", _) => {
-            Some(V::Date(super::date::Date::utc(date.unix_ms())))
-        }
-        (V::Date(date), "ToUnixTimeSeconds", _) => Some(V::Long(date.unix_ms().div_euclid(1_000))),
-        (V::Date(date), "ToUnixTimeMilliseconds", _) => Some(V::Long(date.unix_ms())),
-        (V::Date(date), "ToShortDateString", _) => Some(V::text(date.formatted("MM/dd/yyyy"))),
-        (V::Span(span), "Add", Some(V::Span(other))) => Some(V::Span(span + other)),
-        (V::Span(span), "Subtract", Some(V::Span(other))) => Some(V::Span(span - other)),
-        (V::Span(span), "Negate", _) => Some(V::Span(-span)),
-        (V::Span(span), "Duration", _) => Some(V::Span(span.abs())),
-        (V::Span(span), "Multiply", _) => operators::binary("*", &V::Span(*span), first?).ok(),
-        _ => None,
-    }
+/// Some number that equal texts share.
+fn hash(text: &str) -> i32 {
+    text.bytes().fold(5_381_i32, |hash, byte| {
+        hash.wrapping_mul(33) ^ i32::from(byte)
+    })
+}
+
+#[allow(clippy::cast_precision_loss, reason = "as .NET divides")]
+pub(super) fn ratio(of: i64, by: i64) -> f64 {
+    of as f64 / by as f64
 }
 
 fn map_method<'p>(of: &V<'p>, name: &str, arguments: &[V<'p>]) -> Done<'p, Option<V<'p>>> {
@@ -189,75 +193,26 @@ fn map_method<'p>(of: &V<'p>, name: &str, arguments: &[V<'p>]) -> Done<'p, Optio
             map.entries.borrow_mut().clear();
             Some(V::Null)
         }
+        "ContainsValue" => Some(V::Bool(
+            map.entries
+                .borrow()
+                .iter()
+                .any(|(_, value)| operators::equal(value, &key)),
+        )),
         _ => None,
     })
 }
 
-fn list_method<'p>(
-    list: &super::value::List<'p>,
-    name: &str,
-    arguments: &[V<'p>],
-) -> Option<V<'p>> {
-    let first = arguments.first().cloned().unwrap_or(V::Null);
-    let at = match &first {
-        V::Int(at) => usize::try_from(*at).ok(),
-        _ => None,
-    };
-    let position = || {
-        list.items
-            .borrow()
-            .iter()
-            .position(|item| operators::equal(item, &first))
-    };
-    Some(match name {
-        "Add" => {
-            list.items.borrow_mut().push(first);
-            V::Null
-        }
-        "AddRange" => {
-            if let V::List(other) = &first {
-                let others = other.items.borrow().clone();
-                list.items.borrow_mut().extend(others);
-            }
-            V::Null
-        }
-        "Insert" => {
-            let value = arguments.get(1).cloned().unwrap_or(V::Null);
-            let mut items = list.items.borrow_mut();
-            let at = at.unwrap_or(0).min(items.len());
-            items.insert(at, value);
-            V::Null
-        }
-        "Remove" if !list.is_array => {
-            let found = position();
-            if let Some(found) = found {
-                list.items.borrow_mut().remove(found);
-            }
-            V::Bool(found.is_some())
-        }
-        "RemoveAt" => {
-            let mut items = list.items.borrow_mut();
-            if let Some(at) = at.filter(|at| *at < items.len()) {
-                items.remove(at);
-            }
-            V::Null
-        }
-        "Clear" => {
-            list.items.borrow_mut().clear();
-            V::Null
-        }
-        "Sort" => {
-            list.items.borrow_mut().sort_by(operators::compare);
-            V::Null
-        }
-        "Reverse" if !list.is_array => {
-            list.items.borrow_mut().reverse();
-            V::Null
-        }
-        "IndexOf" => position().map_or(V::Int(-1), count),
-        "Contains" => V::Bool(position().is_some()),
-        _ => return None,
-    })
+/// The bytes of a GUID: its first three groups are little-endian.
+fn guid_bytes(text: &str) -> Vec<u8> {
+    let digits = text.replace('-', "");
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Vec<u8> = (0..32).step_by(2).filter_map(byte).collect();
+    let order = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
+    order
+        .iter()
+        .filter_map(|at| bytes.get(*at).copied())
+        .collect()
 }
 
 /// Methods of JSON values, which are what other values are.

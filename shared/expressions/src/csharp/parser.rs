@@ -1,6 +1,7 @@
 //! Reads statements of C#. Expressions are read in `expression.rs`.
 
-use super::syntax::{Body, Catch, Expr, Pattern, Problem, Statement, Type};
+use super::import;
+use super::syntax::{Expr, Problem, Statement};
 use super::token::{Token, tokens};
 
 /// How deep a script may nest.
@@ -14,43 +15,53 @@ pub(super) struct Parser {
 
 type Read<T> = Result<T, Problem>;
 
+/// The statements of a script, and the namespaces that it imports.
+type Script = (Vec<Statement>, Vec<String>);
+
 /// A whole script: statements, and perhaps a value at the end.
-pub(super) fn script(source: &str) -> Read<Vec<Statement>> {
+pub(super) fn script(source: &str) -> Read<Script> {
     let mut parser = Parser {
         tokens: tokens(source)?,
         at: 0,
         depth: 0,
     };
+    let mut usings = Vec::new();
+    while let Some(using) = parser.attempt(Parser::using) {
+        let namespace = using.strip_prefix("static ").unwrap_or(&using);
+        let class = namespace
+            .rsplit_once('.')
+            .map_or(namespace, |(_, class)| class);
+        if !import::is_namespace(&using) && import::namespace(class).is_none() {
+            return Err(parser.problem(format!("the namespace '{using}' could not be found")));
+        }
+        usings.push(using);
+    }
     let mut statements = Vec::new();
     while parser.peek().is_some() {
-        if parser.is_name("using") && !parser.is_mark_at(1, "(") {
-            while !parser.skip(";") && parser.peek().is_some() {
-                parser.at += 1;
-            }
-            continue;
-        }
-        if let Some(kind) = [
-            "class",
-            "record",
-            "struct",
-            "enum",
-            "interface",
-            "goto",
-            "await",
-        ]
-        .iter()
-        .find(|kind| {
-            parser.is_name(kind)
-                && matches!(parser.tokens.get(parser.at + 1), Some((Token::Name(_), _)))
-        }) {
-            return Err(parser.problem(format!("`{kind}` is not run here")));
-        }
         statements.push(parser.statement(true)?);
     }
-    Ok(statements)
+    Ok((statements, usings))
 }
 
 impl Parser {
+    /// `using System.Text;`
+    fn using(&mut self) -> Read<String> {
+        if !self.skip_name("using") {
+            return Err(self.problem("`using` expected"));
+        }
+        let mut path = String::new();
+        if self.skip_name("static") {
+            path.push_str("static ");
+        }
+        path.push_str(&self.name()?);
+        while self.skip(".") {
+            path.push('.');
+            path.push_str(&self.name()?);
+        }
+        self.expect(";")?;
+        Ok(path)
+    }
+
     pub(super) fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
@@ -135,12 +146,12 @@ impl Parser {
         Ok(statements)
     }
 
-    fn inner(&mut self) -> Read<Box<Statement>> {
+    pub(super) fn inner(&mut self) -> Read<Box<Statement>> {
         self.nested(|parser| parser.statement(false)).map(Box::new)
     }
 
     /// `is_top`: a value without a semicolon may end the script.
-    fn statement(&mut self, is_top: bool) -> Read<Statement> {
+    pub(super) fn statement(&mut self, is_top: bool) -> Read<Statement> {
         if self.is_mark("{") {
             return self.block().map(Statement::Block);
         }
@@ -190,11 +201,65 @@ impl Parser {
             }
             "try" => self.try_(),
             "switch" if self.is_mark_at(1, "(") => self.switch(),
-            _ => self.plain(is_top),
+            "checked" | "unchecked" if self.is_mark_at(1, "{") => {
+                self.at += 1;
+                Ok(Statement::Checked(keyword == "checked", self.block()?))
+            }
+            "lock" if self.is_mark_at(1, "(") => {
+                self.at += 1;
+                self.parenthesized()?;
+                self.inner().map(|body| *body)
+            }
+            "using" if self.is_mark_at(1, "(") => {
+                self.at += 2;
+                let first = match self.attempt(Self::resource) {
+                    Some(first) => first,
+                    None => Statement::Value(self.expression()?),
+                };
+                self.expect(")")?;
+                Ok(Statement::Block(vec![first, *self.inner()?]))
+            }
+            "using" => {
+                self.at += 1;
+                self.declaration()
+            }
+            "yield" if matches!(self.tokens.get(self.at + 1), Some((Token::Name(_), _))) => {
+                self.at += 1;
+                let value = if self.skip_name("break") {
+                    None
+                } else if self.skip_name("return") {
+                    Some(self.expression()?)
+                } else {
+                    return Err(self.problem("`return` expected"));
+                };
+                self.expect(";")?;
+                Ok(Statement::Yield(value))
+            }
+            "throw" if self.is_mark_at(1, ";") => {
+                self.at += 2;
+                Ok(Statement::Rethrow)
+            }
+            "goto" => {
+                self.at += 1;
+                let label = self.name()?;
+                self.expect(";")?;
+                Ok(Statement::Goto(label))
+            }
+            "default" => self.plain(is_top),
+            _ if !keyword.is_empty() && self.is_mark_at(1, ":") => {
+                self.at += 2;
+                Ok(Statement::Label(keyword))
+            }
+            _ => {
+                if let Some(class) = self.class()? {
+                    return Ok(Statement::Class(class));
+                }
+                self.plain(is_top)
+            }
         }
     }
 
-    fn parenthesized(&mut self) -> Read<Expr> {
+    pub(super) fn parenthesized(&mut self) -> Read<Expr> {
         self.expect("(")?;
         let value = self.expression()?;
         self.expect(")")?;
@@ -213,99 +278,8 @@ impl Parser {
         Ok(Statement::If(condition, then, otherwise))
     }
 
-    fn for_(&mut self) -> Read<Statement> {
-        self.at += 1;
-        self.expect("(")?;
-        let first = if self.skip(";") {
-            Vec::new()
-        } else {
-            vec![self.plain(false)?]
-        };
-        let condition = if self.is_mark(";") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
-        self.expect(";")?;
-        let mut steps = Vec::new();
-        while !self.skip(")") {
-            steps.push(self.expression()?);
-            self.skip(",");
-        }
-        Ok(Statement::For(first, condition, steps, self.inner()?))
-    }
-
-    fn for_each(&mut self) -> Read<Statement> {
-        self.at += 1;
-        self.expect("(")?;
-        self.type_()?;
-        let name = self.name()?;
-        if !self.skip_name("in") {
-            return Err(self.problem("`in` expected"));
-        }
-        let items = self.expression()?;
-        self.expect(")")?;
-        Ok(Statement::ForEach(name, items, self.inner()?))
-    }
-
-    fn try_(&mut self) -> Read<Statement> {
-        self.at += 1;
-        let body = self.block()?;
-        let mut catches = Vec::new();
-        while self.skip_name("catch") {
-            let (mut of, mut name) = (None, None);
-            if self.skip("(") {
-                of = Some(self.type_()?);
-                if !self.is_mark(")") {
-                    name = Some(self.name()?);
-                }
-                self.expect(")")?;
-            }
-            catches.push(Catch {
-                of,
-                name,
-                body: self.block()?,
-            });
-        }
-        let last = if self.skip_name("finally") {
-            self.block()?
-        } else {
-            Vec::new()
-        };
-        Ok(Statement::Try(body, catches, last))
-    }
-
-    fn switch(&mut self) -> Read<Statement> {
-        self.at += 1;
-        let value = self.parenthesized()?;
-        self.expect("{")?;
-        let mut sections: Vec<(Vec<Option<Pattern>>, Vec<Statement>)> = Vec::new();
-        while !self.skip("}") {
-            let mut labels = Vec::new();
-            loop {
-                if self.skip_name("default") {
-                    labels.push(None);
-                } else if self.skip_name("case") {
-                    labels.push(Some(self.pattern()?));
-                } else {
-                    break;
-                }
-                self.expect(":")?;
-            }
-            if labels.is_empty() {
-                return Err(self.problem("`case` expected"));
-            }
-            let mut body = Vec::new();
-            while !self.is_mark("}") && !self.is_name("case") && !self.is_name("default") {
-                body.push(self.nested(|parser| parser.statement(false))?);
-            }
-            sections.push((labels, body));
-        }
-        Ok(Statement::Switch(value, sections))
-    }
-
     /// A declaration, a local function, or a value.
-    fn plain(&mut self, is_top: bool) -> Read<Statement> {
+    pub(super) fn plain(&mut self, is_top: bool) -> Read<Statement> {
         if let Some(function) = self.attempt(Self::function) {
             return Ok(function);
         }
@@ -327,6 +301,7 @@ impl Parser {
                 | Expr::Step { .. }
                 | Expr::New { .. }
                 | Expr::Throw(_)
+                | Expr::Await(_)
         );
         if !may_stand {
             return Err(self.problem(
@@ -335,63 +310,5 @@ impl Parser {
         }
         self.expect(";")?;
         Ok(Statement::Value(value))
-    }
-
-    fn declaration(&mut self) -> Read<Statement> {
-        self.skip_name("const");
-        let of = self.type_()?;
-        let of = if of.is("var") { None } else { Some(of) };
-        let mut names = Vec::new();
-        loop {
-            let name = self.name()?;
-            let value = if self.skip("=") {
-                Some(self.expression()?)
-            } else {
-                None
-            };
-            names.push((name, value));
-            if !self.skip(",") {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(Statement::Local(of, names))
-    }
-
-    fn unpack(&mut self) -> Read<Statement> {
-        if !self.skip_name("var") {
-            return Err(self.problem("`var` expected"));
-        }
-        self.expect("(")?;
-        let mut names = Vec::new();
-        while !self.skip(")") {
-            names.push(self.name()?);
-            self.skip(",");
-        }
-        self.expect("=")?;
-        let value = self.expression()?;
-        self.expect(";")?;
-        Ok(Statement::Unpack(names, value))
-    }
-
-    fn function(&mut self) -> Read<Statement> {
-        self.skip_name("static");
-        let _returned: Type = self.type_()?;
-        let name = self.name()?;
-        self.expect("(")?;
-        let mut parameters = Vec::new();
-        while !self.skip(")") {
-            self.type_()?;
-            parameters.push(self.name()?);
-            self.skip(",");
-        }
-        let body = if self.skip("=>") {
-            let value = self.expression()?;
-            self.expect(";")?;
-            Body::Value(value)
-        } else {
-            Body::Block(self.block()?)
-        };
-        Ok(Statement::Function(name, parameters, body))
     }
 }

@@ -24,7 +24,11 @@ impl Parser {
     /// A type: its namespace is left out, and so is whether it may be null.
     pub(super) fn type_(&mut self) -> Read<Type> {
         self.nested(|parser| {
+            if parser.is_mark("(") {
+                return parser.tuple_type();
+            }
             let mut name = parser.name()?;
+            let mut is_qualified = false;
             let is_predefined = PREDEFINED.contains(&name.as_str());
             while !is_predefined
                 && parser.is_mark(".")
@@ -32,6 +36,7 @@ impl Parser {
             {
                 parser.at += 1;
                 name = parser.name()?;
+                is_qualified = true;
             }
             let arguments = if parser.is_mark("<") {
                 parser.type_arguments()?
@@ -42,8 +47,10 @@ impl Parser {
                 name,
                 arguments,
                 is_array: false,
+                is_nullable: false,
+                is_qualified,
             };
-            parser.skip("?");
+            of.is_nullable = parser.skip("?");
             while parser.is_mark("[") && parser.is_mark_at(1, "]") {
                 parser.at += 2;
                 of.is_array = true;
@@ -51,6 +58,57 @@ impl Parser {
             }
             Ok(of)
         })
+    }
+
+    /// `(int A, string B)`
+    fn tuple_type(&mut self) -> Read<Type> {
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        while !self.skip(")") {
+            arguments.push(self.type_()?);
+            if matches!(self.peek(), Some(Token::Name(_))) {
+                self.at += 1;
+            }
+            if !self.skip(",") && !self.is_mark(")") {
+                return Err(self.problem("`)` expected"));
+            }
+        }
+        if arguments.len() < 2 {
+            return Err(self.problem("a type expected"));
+        }
+        let mut of = Type {
+            name: "ValueTuple".into(),
+            arguments,
+            ..Type::default()
+        };
+        of.is_nullable = self.skip("?");
+        while self.is_mark("[") && self.is_mark_at(1, "]") {
+            self.at += 2;
+            of.is_array = true;
+        }
+        Ok(of)
+    }
+
+    fn members_pattern(&mut self, of: Option<Type>) -> Read<Pattern> {
+        self.expect("{")?;
+        let mut members = Vec::new();
+        while !self.skip("}") {
+            let mut path = vec![self.name()?];
+            while self.skip(".") {
+                path.push(self.name()?);
+            }
+            self.expect(":")?;
+            members.push((path, self.nested(Self::pattern)?));
+            if !self.skip(",") && !self.is_mark("}") {
+                return Err(self.problem("`}` expected"));
+            }
+        }
+        let joins = ["and", "or", "when", "is", "as", "switch"];
+        let name = match self.peek() {
+            Some(Token::Name(name)) if !joins.contains(&name.as_str()) => Some(self.name()?),
+            _ => None,
+        };
+        Ok(Pattern::Members(of, members, name))
     }
 
     pub(super) fn pattern(&mut self) -> Read<Pattern> {
@@ -74,6 +132,41 @@ impl Parser {
             return self
                 .nested(Self::one_pattern)
                 .map(|inner| Pattern::Not(Box::new(inner)));
+        }
+        if self.skip("(") {
+            let mut patterns = Vec::new();
+            while !self.skip(")") {
+                if matches!(self.peek(), Some(Token::Name(_))) && self.is_mark_at(1, ":") {
+                    self.at += 2;
+                }
+                patterns.push(self.nested(Self::pattern)?);
+                if !self.skip(",") && !self.is_mark(")") {
+                    return Err(self.problem("`)` expected"));
+                }
+            }
+            if patterns.len() == 1
+                && let Some(only) = patterns.pop()
+            {
+                return Ok(only);
+            }
+            return Ok(Pattern::Tuple(patterns));
+        }
+        if self.skip("[") {
+            let mut patterns = Vec::new();
+            while !self.skip("]") {
+                if self.skip("..") {
+                    patterns.push(None);
+                } else {
+                    patterns.push(Some(self.nested(Self::pattern)?));
+                }
+                if !self.skip(",") && !self.is_mark("]") {
+                    return Err(self.problem("`]` expected"));
+                }
+            }
+            return Ok(Pattern::List(patterns));
+        }
+        if self.is_mark("{") {
+            return self.members_pattern(None);
         }
         if self.skip_name("_") {
             return Ok(Pattern::Any(None));
@@ -103,7 +196,10 @@ impl Parser {
             _ => None,
         };
         // `x is Colour.Red` names a constant; only what looks like a type is one.
-        if self.is_mark("(") || self.is_mark("{") {
+        if name.is_none() && self.is_mark("{") {
+            return self.members_pattern(Some(of));
+        }
+        if self.is_mark("(") {
             return Err(self.problem("this pattern is not run here"));
         }
         Ok(Pattern::Type(of, name))

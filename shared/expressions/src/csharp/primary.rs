@@ -32,6 +32,7 @@ impl Parser {
         Ok(Expr::Literal(match token {
             Token::Int(number) => Literal::Int(i32::try_from(number).unwrap_or(i32::MAX)),
             Token::Long(number) => Literal::Long(number),
+            Token::Single(number) => Literal::Single(number),
             Token::Double(number) => Literal::Double(number),
             Token::Decimal(digits) => Literal::Decimal(digits),
             Token::Text(text) => Literal::Text(text),
@@ -70,7 +71,7 @@ impl Parser {
         }
     }
 
-    fn items(&mut self, close: &str) -> Read<Vec<Expr>> {
+    pub(super) fn items(&mut self, close: &str) -> Read<Vec<Expr>> {
         let mut items = Vec::new();
         while !self.skip(close) {
             if self.skip("..") {
@@ -133,9 +134,13 @@ impl Parser {
                 self.at += 1;
                 return Ok(Expr::Default(None));
             }
-            "await" | "from" | "delegate" | "stackalloc" | "checked" | "unchecked" | "async"
-                if !self.is_mark_at(1, ".") =>
-            {
+            "checked" | "unchecked" if self.is_mark_at(1, "(") => {
+                self.at += 2;
+                let value = self.expression()?;
+                self.expect(")")?;
+                return Ok(Expr::Checked(name == "checked", boxed(value)));
+            }
+            "stackalloc" | "unsafe" | "fixed" | "__makeref" if !self.is_mark_at(1, ".") => {
                 return Err(self.problem(format!("`{name}` is not run here")));
             }
             "if" | "for" | "while" | "return" | "else" | "switch" | "class" | "in" | "out"
@@ -191,20 +196,34 @@ impl Parser {
         }
         if self.is_mark("(") {
             let arguments = self.arguments()?;
+            let items = if self.skip("{") {
+                self.initializer()?
+            } else {
+                Vec::new()
+            };
             return Ok(Expr::New {
                 of: Type::default(),
                 arguments,
-                items: Vec::new(),
+                items,
             });
         }
         let mut of = self.type_()?;
         if self.skip("[") {
             let length = Some(boxed(self.expression()?));
             self.expect("]")?;
+            while self.skip("[") {
+                self.expect("]")?;
+                of.is_array = true;
+            }
+            let (length, items) = if self.skip("{") {
+                (None, self.items("}")?)
+            } else {
+                (length, Vec::new())
+            };
             return Ok(Expr::NewArray {
                 of: Some(of),
                 length,
-                items: Vec::new(),
+                items,
             });
         }
         if of.is_array {
@@ -266,9 +285,13 @@ impl Parser {
                 items.push(Item::Entry(key, self.expression()?));
             } else if self.skip("{") {
                 let key = self.expression()?;
-                self.expect(",")?;
-                items.push(Item::Entry(key, self.expression()?));
-                self.expect("}")?;
+                if self.skip("}") {
+                    items.push(Item::Value(key));
+                } else {
+                    self.expect(",")?;
+                    items.push(Item::Entry(key, self.expression()?));
+                    self.expect("}")?;
+                }
             } else if matches!(self.peek(), Some(Token::Name(_))) && self.is_mark_at(1, "=") {
                 let name = self.name()?;
                 self.at += 1;

@@ -1,9 +1,10 @@
 //! Runs the statements of a C# script.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::syntax::{Body, Expr, Pattern, Statement};
+use super::frame::{Closure, Frame};
+use super::object::is_exception;
+use super::syntax::{Expr, Section, Statement};
 use super::value::V;
 use crate::Scope;
 use crate::budget::{Budget, Reached};
@@ -13,6 +14,7 @@ pub(super) enum Stop<'p> {
     Return(V<'p>),
     Break,
     Continue,
+    Goto(&'p str),
     /// An exception: its type and message.
     Throw(String, String),
     /// A limit was reached.
@@ -27,66 +29,18 @@ pub(super) fn thrown<'p, T>(of: &str, message: impl Into<String>) -> Done<'p, T>
     Err(Stop::Throw(of.to_owned(), message.into()))
 }
 
-/// The names that a block declares, within those around it.
-pub(super) struct Frame<'p> {
-    names: RefCell<Vec<(String, V<'p>)>>,
-    outer: Option<Rc<Frame<'p>>>,
-}
-
-impl<'p> Frame<'p> {
-    pub(super) fn inside(outer: Option<Rc<Self>>) -> Rc<Self> {
-        Rc::new(Self {
-            names: RefCell::new(Vec::new()),
-            outer,
-        })
-    }
-
-    pub(super) fn declare(&self, name: &str, value: V<'p>) {
-        let mut names = self.names.borrow_mut();
-        match names.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => *old = value,
-            None => names.push((name.to_owned(), value)),
-        }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<V<'p>> {
-        let found = self
-            .names
-            .borrow()
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, v)| v.clone());
-        found.or_else(|| self.outer.as_ref()?.get(name))
-    }
-
-    /// `false`: there is no such name.
-    pub(super) fn set(&self, name: &str, value: V<'p>) -> bool {
-        if let Some((_, old)) = self
-            .names
-            .borrow_mut()
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            *old = value;
-            return true;
-        }
-        self.outer
-            .as_ref()
-            .is_some_and(|outer| outer.set(name, value))
-    }
-}
-
-/// A function of the script, with the names it sees.
-pub(super) struct Closure<'p> {
-    pub(super) parameters: &'p [String],
-    pub(super) body: &'p Body,
-    pub(super) frame: Rc<Frame<'p>>,
-}
-
 pub(super) struct Run<'s> {
     pub(super) scope: &'s mut dyn Scope,
     pub(super) budget: &'s Budget,
     pub(super) depth: usize,
+    /// The namespaces that the script imports.
+    pub(super) usings: &'s [String],
+    /// Whole numbers that do not fit are an error.
+    pub(super) is_checked: bool,
+    /// They wrap even where the compiler would see it.
+    pub(super) is_unchecked: bool,
+    /// The enumerations that the script declares.
+    pub(super) enums: Vec<(String, Vec<(String, i64)>)>,
 }
 
 impl<'s> Run<'s> {
@@ -126,8 +80,11 @@ impl<'s> Run<'s> {
         statements: &'p [Statement],
         frame: &Rc<Frame<'p>>,
     ) -> Done<'p> {
-        // Functions may be called before they are declared.
+        // Types and functions may be used before they are declared.
         for statement in statements {
+            if let Statement::Class(class) = statement {
+                self.declare_class(class, frame)?;
+            }
             if let Statement::Function(name, parameters, body) = statement {
                 let closure = Closure {
                     parameters,
@@ -137,8 +94,20 @@ impl<'s> Run<'s> {
                 frame.declare(name, V::Func(Rc::new(closure)));
             }
         }
-        for statement in statements {
-            self.statement(statement, frame)?;
+        let mut at = 0;
+        while let Some(statement) = statements.get(at) {
+            at += 1;
+            match self.statement(statement, frame) {
+                Ok(()) => {}
+                Err(Stop::Goto(label)) => {
+                    let is_label = |s: &Statement| matches!(s, Statement::Label(l) if l == label);
+                    match statements.iter().position(is_label) {
+                        Some(found) => at = found,
+                        None => return Err(Stop::Goto(label)),
+                    }
+                }
+                Err(other) => return Err(other),
+            }
         }
         Ok(())
     }
@@ -168,7 +137,7 @@ impl<'s> Run<'s> {
                         None => V::Null,
                     };
                     let value = match of {
-                        Some(of) => self.declared_as(value, of),
+                        Some(of) => self.declared_as(value, of)?,
                         None => value,
                     };
                     frame.declare(name, value);
@@ -176,16 +145,8 @@ impl<'s> Run<'s> {
                 Ok(())
             }
             Statement::Unpack(names, value) => {
-                let V::Tuple(items) = self.value(value, frame)? else {
-                    return thrown(
-                        "CompilationErrorException",
-                        "only a tuple can be taken apart",
-                    );
-                };
-                for (name, (_, item)) in names.iter().zip(items.iter()) {
-                    frame.declare(name, item.clone());
-                }
-                Ok(())
+                let value = self.value(value, frame)?;
+                self.unpacked(names, &value, frame)
             }
             Statement::Value(value) => self.value(value, frame).map(drop),
             Statement::If(condition, then, otherwise) => {
@@ -219,7 +180,39 @@ impl<'s> Run<'s> {
                 let value = self.value(value, frame)?;
                 self.switch(&value, sections, frame)
             }
-            Statement::Function(..) => Ok(()),
+            Statement::Function(..) | Statement::Class(_) | Statement::Label(_) => Ok(()),
+            Statement::Checked(is_checked, statements) => {
+                let before = (self.is_checked, self.is_unchecked);
+                (self.is_checked, self.is_unchecked) = (*is_checked, !*is_checked);
+                let inner = Frame::inside(Some(Rc::clone(frame)));
+                let done = self.deeper(|run| run.block(statements, &inner));
+                (self.is_checked, self.is_unchecked) = before;
+                done
+            }
+            Statement::Yield(value) => {
+                let value = match value {
+                    Some(value) => Some(self.value(value, frame)?),
+                    None => None,
+                };
+                let Some(V::List(list)) = frame.yielded() else {
+                    return thrown("CompilationErrorException", "`yield` stands in a function");
+                };
+                match value {
+                    Some(value) => {
+                        list.items.borrow_mut().push(value);
+                        self.charge(1)
+                    }
+                    None => Err(Stop::Return(V::Null)),
+                }
+            }
+            Statement::Rethrow => match frame.get("$thrown") {
+                Some(V::Tuple(thrown_before)) => {
+                    let part = |at: usize| thrown_before.get(at).map(|(_, v)| v.shown());
+                    thrown(&part(0).unwrap_or_default(), part(1).unwrap_or_default())
+                }
+                _ => thrown("CompilationErrorException", "`throw;` stands in a catch"),
+            },
+            Statement::Goto(label) => Err(Stop::Goto(label)),
         }
     }
 
@@ -258,11 +251,14 @@ impl<'s> Run<'s> {
                     }
                 }
             }
-            Statement::ForEach(name, items, body) => {
+            Statement::ForEach(names, items, body) => {
                 let items = self.value(items, frame)?;
                 for item in self.items(&items)? {
                     let inner = Frame::inside(Some(Rc::clone(frame)));
-                    inner.declare(name, item);
+                    match names.as_slice() {
+                        [name] => inner.declare(name, item),
+                        names => self.unpacked(names, &item, &inner)?,
+                    }
                     if !self.round(body, &inner)? {
                         break;
                     }
@@ -282,21 +278,37 @@ impl<'s> Run<'s> {
         let mut done = self.block(body, &inner);
         if let Err(Stop::Throw(of, message)) = &done {
             self.depth = depth;
-            let takes = |known: &&super::syntax::Catch| {
-                known.of.as_ref().is_none_or(|t| {
-                    t.name == *of || matches!(t.name.as_str(), "Exception" | "SystemException")
-                })
-            };
-            if let Some(catch) = catches.iter().find(takes) {
+            let (of, message) = (V::text(of.as_str()), V::text(message.as_str()));
+            for catch in catches {
+                let fits = catch
+                    .of
+                    .as_ref()
+                    .is_none_or(|t| is_exception(&of.shown(), &t.name));
+                // What the compiler refuses never ran.
+                if !fits || of.shown() == "CompilationErrorException" {
+                    continue;
+                }
                 let inner = Frame::inside(Some(Rc::clone(frame)));
+                let pair = vec![(None, of.clone()), (None, message.clone())];
+                inner.declare("$thrown", V::Tuple(Rc::new(pair)));
                 if let Some(name) = &catch.name {
-                    let message = V::text(message.as_str());
                     inner.declare(
                         name,
-                        V::anonymous(vec![("Message", message), ("Type", V::text(of.as_str()))]),
+                        V::anonymous(vec![
+                            ("Message", message.clone()),
+                            ("Type", of.clone()),
+                            ("InnerException", V::Null),
+                        ]),
                     );
                 }
-                done = self.block(&catch.body, &inner);
+                let takes = match &catch.guard {
+                    Some(guard) => self.condition(guard, &inner)?,
+                    None => true,
+                };
+                if takes {
+                    done = self.block(&catch.body, &inner);
+                    break;
+                }
             }
         }
         if !matches!(done, Err(Stop::Limit)) {
@@ -309,14 +321,19 @@ impl<'s> Run<'s> {
     fn switch<'p>(
         &mut self,
         value: &V<'p>,
-        sections: &'p [(Vec<Option<Pattern>>, Vec<Statement>)],
+        sections: &'p [Section],
         outer: &Rc<Frame<'p>>,
     ) -> Done<'p> {
         let frame = Frame::inside(Some(Rc::clone(outer)));
         let mut chosen = None;
         'search: for (labels, body) in sections {
-            for pattern in labels.iter().flatten() {
-                if self.matches(value, pattern, &frame)? {
+            for (pattern, guard) in labels.iter().flatten() {
+                let fits = self.matches(value, pattern, &frame)?
+                    && match guard {
+                        Some(guard) => self.condition(guard, &frame)?,
+                        None => true,
+                    };
+                if fits {
                     chosen = Some(body);
                     break 'search;
                 }
@@ -335,30 +352,6 @@ impl<'s> Run<'s> {
             Err(Stop::Break) => Ok(()),
             other => other,
         }
-    }
-
-    /// Calls a function of the script.
-    pub(super) fn call<'p>(&mut self, function: &V<'p>, arguments: &[V<'p>]) -> Done<'p, V<'p>> {
-        let V::Func(closure) = function else {
-            return thrown(
-                "CompilationErrorException",
-                format!("a {} cannot be called", function.type_name()),
-            );
-        };
-        self.charge(1)?;
-        let frame = Frame::inside(Some(Rc::clone(&closure.frame)));
-        for (name, value) in closure.parameters.iter().zip(arguments) {
-            frame.declare(name, value.clone());
-        }
-        let body = closure.body;
-        self.deeper(|run| match body {
-            Body::Value(value) => run.value(value, &frame),
-            Body::Block(statements) => match run.block(statements, &frame) {
-                Ok(()) => Ok(V::Null),
-                Err(Stop::Return(value)) => Ok(value),
-                Err(other) => Err(other),
-            },
-        })
     }
 
     /// What can be walked through, item by item.

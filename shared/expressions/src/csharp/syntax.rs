@@ -22,6 +22,10 @@ pub(super) struct Type {
     pub(super) name: String,
     pub(super) arguments: Vec<Type>,
     pub(super) is_array: bool,
+    /// It may be null although its values are no objects: `int?`.
+    pub(super) is_nullable: bool,
+    /// It was written with its namespace.
+    pub(super) is_qualified: bool,
 }
 
 impl Type {
@@ -36,6 +40,7 @@ pub(super) enum Literal {
     Bool(bool),
     Int(i32),
     Long(i64),
+    Single(f32),
     Double(f64),
     Decimal(String),
     Text(String),
@@ -116,7 +121,15 @@ pub(super) enum Expr {
     As(Box<Expr>, Type),
     Is(Box<Expr>, Box<Pattern>),
     Switch(Box<Expr>, Vec<Arm>),
-    Lambda(Vec<String>, Box<Body>),
+    Lambda(Vec<Parameter>, Box<Body>),
+    Query(Vec<Clause>),
+    /// `value with { Name = … }`
+    With(Box<Expr>, Vec<(String, Expr)>),
+    /// Whole numbers that do not fit are an error: `checked(…)`.
+    Checked(bool, Box<Expr>),
+    Await(Box<Expr>),
+    /// `name: value` among arguments.
+    Named(String, Box<Expr>),
     Tuple(Vec<(Option<String>, Expr)>),
     TypeOf(Type),
     Default(Option<Type>),
@@ -127,8 +140,86 @@ pub(super) enum Expr {
     Range(Option<Box<Expr>>, Option<Box<Expr>>),
     /// `out var name`
     Out(String),
+    /// `ref name`
+    Ref(String),
     /// A type where a value could stand: `int` in `int.Parse`.
     Type(Type),
+}
+
+/// A clause of a query.
+#[derive(Debug)]
+pub(super) enum Clause {
+    From(String, Expr),
+    Where(Expr),
+    Let(String, Expr),
+    /// Keys, and whether they descend.
+    OrderBy(Vec<(Expr, bool)>),
+    Join {
+        name: String,
+        items: Expr,
+        left: Expr,
+        right: Expr,
+        into: Option<String>,
+    },
+    /// A value, the key that it is grouped by, and a name for the query that goes on.
+    Select(Expr, Option<Expr>, Option<String>),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) of: Type,
+    pub(super) default: Option<Expr>,
+    /// It takes all arguments that are left: `params`.
+    pub(super) is_list: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClassKind {
+    Class,
+    Struct,
+    Record,
+    Enum,
+    Interface,
+}
+
+/// A type that a script declares.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) name: String,
+    pub(super) kind: ClassKind,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) base: Option<String>,
+    pub(super) base_arguments: Vec<Expr>,
+    pub(super) members: Vec<ClassMember>,
+}
+
+#[derive(Debug)]
+pub(super) enum ClassMember {
+    /// A field or a property without code; `is_shown`: it is written as JSON.
+    Field {
+        name: String,
+        of: Type,
+        value: Option<Expr>,
+        is_static: bool,
+        is_shown: bool,
+    },
+    Computed {
+        name: String,
+        body: Body,
+        is_shown: bool,
+    },
+    Method {
+        name: String,
+        parameters: Vec<Parameter>,
+        body: Body,
+    },
+    /// `first`: `this` or `base` with the arguments that are given on.
+    Constructor {
+        parameters: Vec<Parameter>,
+        first: (String, Vec<Expr>),
+        body: Body,
+    },
 }
 
 #[derive(Debug)]
@@ -146,14 +237,24 @@ pub(super) enum Pattern {
     And(Box<Pattern>, Box<Pattern>),
     Or(Box<Pattern>, Box<Pattern>),
     Not(Box<Pattern>),
+    /// `Type { Name: pattern } name`
+    Members(Option<Type>, Vec<(Vec<String>, Pattern)>, Option<String>),
+    /// `(pattern, pattern)`
+    Tuple(Vec<Pattern>),
+    /// `[pattern, .., pattern]`; `None` stands for the rest.
+    List(Vec<Option<Pattern>>),
 }
 
 #[derive(Debug)]
 pub(super) struct Catch {
     pub(super) of: Option<Type>,
     pub(super) name: Option<String>,
+    pub(super) guard: Option<Expr>,
     pub(super) body: Vec<Statement>,
 }
+
+/// Patterns with their guards (`None`: `default`), and what runs under them.
+pub(super) type Section = (Vec<Option<(Pattern, Option<Expr>)>>, Vec<Statement>);
 
 #[derive(Debug)]
 pub(super) enum Statement {
@@ -166,12 +267,20 @@ pub(super) enum Statement {
     While(Expr, Box<Statement>),
     Do(Box<Statement>, Expr),
     For(Vec<Statement>, Option<Expr>, Vec<Expr>, Box<Statement>),
-    ForEach(String, Expr, Box<Statement>),
+    ForEach(Vec<String>, Expr, Box<Statement>),
     Return(Option<Expr>),
     Break,
     Continue,
     Try(Vec<Statement>, Vec<Catch>, Vec<Statement>),
     Block(Vec<Statement>),
-    Switch(Expr, Vec<(Vec<Option<Pattern>>, Vec<Statement>)>),
-    Function(String, Vec<String>, Body),
+    Switch(Expr, Vec<Section>),
+    Function(String, Vec<Parameter>, Body),
+    Class(Class),
+    /// `checked { }` and `unchecked { }`
+    Checked(bool, Vec<Statement>),
+    Yield(Option<Expr>),
+    /// `throw;`
+    Rethrow,
+    Label(String),
+    Goto(String),
 }

@@ -9,11 +9,11 @@ pub(super) fn plain(value: Option<&V<'_>>) -> String {
     value.map(V::shown).unwrap_or_default()
 }
 
+/// What a text is split by; nothing stands for blanks.
 fn separators(arguments: &[V<'_>]) -> Vec<String> {
     match arguments.first() {
         Some(V::List(list)) => list.items.borrow().iter().map(V::shown).collect(),
-        Some(V::Null) | None => vec![" ".into()],
-        Some(_) => arguments
+        _ => arguments
             .iter()
             .filter(|a| matches!(a, V::Text(_) | V::Char(_)))
             .map(V::shown)
@@ -22,9 +22,52 @@ fn separators(arguments: &[V<'_>]) -> Vec<String> {
 }
 
 fn ignores_case(arguments: &[V<'_>]) -> bool {
-    arguments
-        .iter()
-        .any(|a| matches!(a, V::Enum(name) if name.ends_with("IgnoreCase")))
+    arguments.iter().any(|a| match a {
+        V::Enum(member) => member.name.ends_with("IgnoreCase"),
+        V::Bool(flag) => *flag,
+        _ => false,
+    })
+}
+
+/// Cuts at the first of the separators that is met, at most so often.
+fn split(text: &str, separators: &[String], most: usize) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while parts.len() + 1 < most {
+        let first = if separators.iter().all(String::is_empty) {
+            rest.char_indices()
+                .find(|(_, c)| c.is_whitespace())
+                .map(|(at, c)| (at, c.len_utf8()))
+        } else {
+            let known = separators.iter().filter(|s| !s.is_empty());
+            known
+                .filter_map(|s| rest.find(s.as_str()).map(|at| (at, s.len())))
+                .min_by_key(|(at, _)| *at)
+        };
+        let Some((at, length)) = first else {
+            break;
+        };
+        parts.push(rest.get(..at).unwrap_or_default().to_owned());
+        rest = rest.get(at + length..).unwrap_or_default();
+    }
+    parts.push(rest.to_owned());
+    parts
+}
+
+/// Replaces all places of a text, whatever their case.
+fn replaced(text: &str, old: &str, new: &str) -> String {
+    let (lower, old) = (text.to_lowercase(), old.to_lowercase());
+    if lower.len() != text.len() {
+        return text.replace(&old, new);
+    }
+    let mut made = String::new();
+    let mut end = 0;
+    for (at, found) in lower.match_indices(&old) {
+        made.push_str(text.get(end..at).unwrap_or_default());
+        made.push_str(new);
+        end = at + found.len();
+    }
+    made + text.get(end..).unwrap_or_default()
 }
 
 pub(super) fn text_method<'p>(
@@ -81,13 +124,47 @@ pub(super) fn text_method<'p>(
                 .to_owned(),
             )
         }
+        "Contains" | "StartsWith" | "EndsWith" | "IndexOf" | "LastIndexOf" | "Replace"
+            if matches!(arguments.first(), Some(V::Null)) =>
+        {
+            thrown("ArgumentNullException", "Value cannot be null.")
+        }
         "Contains" => Ok(Some(V::Bool(fold(text).contains(&fold(&first))))),
         "StartsWith" => Ok(Some(V::Bool(fold(text).starts_with(&fold(&first))))),
         "EndsWith" => Ok(Some(V::Bool(fold(text).ends_with(&fold(&first))))),
-        "Equals" => Ok(Some(V::Bool(fold(text) == fold(&first)))),
-        "IndexOf" => place(fold(text).find(&fold(&first))),
+        "Equals" => Ok(Some(V::Bool(
+            matches!(arguments.first(), Some(V::Text(_))) && fold(text) == fold(&first),
+        ))),
+        "IndexOf" => {
+            let start = number(1).map_or(Some(0), |from| {
+                text.char_indices()
+                    .map(|(at, _)| at)
+                    .chain([text.len()])
+                    .nth(from)
+            });
+            let Some(start) = start else {
+                return thrown("ArgumentOutOfRangeException", "Index was out of range.");
+            };
+            let rest = text.get(start..).unwrap_or_default();
+            place(fold(rest).find(&fold(&first)).map(|at| at + start))
+        }
         "LastIndexOf" => place(fold(text).rfind(&fold(&first))),
+        "IndexOfAny" | "LastIndexOfAny" => {
+            let set = separators(arguments).concat();
+            place(if name == "IndexOfAny" {
+                text.find(|c| set.contains(c))
+            } else {
+                text.rfind(|c| set.contains(c))
+            })
+        }
+        "Replace" if first.is_empty() => {
+            thrown("ArgumentException", "The value cannot be an empty string.")
+        }
+        "Replace" if ignores_case(arguments) => {
+            made(replaced(text, &first, &plain(arguments.get(1))))
+        }
         "Replace" => made(text.replace(&first, &plain(arguments.get(1)))),
+        "ReplaceLineEndings" => made(text.replace("\r\n", "\n")),
         "Substring" | "Remove" | "Insert" => {
             let characters = characters();
             let start = number(0).filter(|start| *start <= characters.len());
@@ -140,23 +217,13 @@ pub(super) fn text_method<'p>(
         }
         "Split" => {
             let separators = separators(arguments);
-            let drops = arguments
-                .iter()
-                .any(|a| matches!(a, V::Enum(name) if name.contains("RemoveEmptyEntries")));
-            let trims = arguments
-                .iter()
-                .any(|a| matches!(a, V::Enum(name) if name.contains("TrimEntries")));
-            let mut parts = vec![text.to_owned()];
-            for separator in separators.iter().filter(|s| !s.is_empty()) {
-                parts = parts
-                    .iter()
-                    .flat_map(|part| {
-                        part.split(separator.as_str())
-                            .map(str::to_owned)
-                            .collect::<Vec<_>>()
-                    })
-                    .collect();
-            }
+            let option = |wanted: &str| {
+                let mut members = arguments.iter();
+                members.any(|a| matches!(a, V::Enum(m) if m.name.contains(wanted)))
+            };
+            let (drops, trims) = (option("RemoveEmptyEntries"), option("TrimEntries"));
+            let most = number(1).unwrap_or(usize::MAX);
+            let parts = split(text, &separators, most);
             let parts = parts
                 .into_iter()
                 .map(|part| if trims { part.trim().to_owned() } else { part });
@@ -168,7 +235,7 @@ pub(super) fn text_method<'p>(
             )))
         }
         "ToCharArray" => Ok(Some(V::array(text.chars().map(V::Char).collect()))),
-        "Normalize" | "AsSpan" => made(text.to_owned()),
+        "Normalize" | "AsSpan" | "Clone" => made(text.to_owned()),
         _ => Ok(None),
     }
 }

@@ -8,6 +8,7 @@ pub(super) enum Token {
     Name(String),
     Int(i64),
     Long(i64),
+    Single(f32),
     Double(f64),
     Decimal(String),
     Text(String),
@@ -93,7 +94,10 @@ impl<'a> Cutter<'a> {
             self.character()?
         } else if let Some(text) = self.text()? {
             text
-        } else if first.is_alphabetic() || first == '_' {
+        } else if first.is_alphabetic() || first == '_' || first == '@' && self.second_is_letter() {
+            if first == '@' {
+                self.take(1);
+            }
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
             let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
             Token::Name(self.take(end).to_owned())
@@ -107,6 +111,13 @@ impl<'a> Cutter<'a> {
             Token::Mark(mark)
         };
         Ok(Some((token, line)))
+    }
+
+    fn second_is_letter(&self) -> bool {
+        self.rest
+            .chars()
+            .nth(1)
+            .is_some_and(|c| c.is_alphabetic() || c == '_')
     }
 
     fn second_is_digit(&self) -> bool {
@@ -154,7 +165,13 @@ impl<'a> Cutter<'a> {
         }
         match suffix {
             'm' => Ok(Token::Decimal(digits)),
-            _ if has_point || has_exponent || matches!(suffix, 'd' | 'f') => {
+            'f' => {
+                let number = digits
+                    .parse()
+                    .map_err(|_| self.problem("this is no number"))?;
+                Ok(Token::Single(number))
+            }
+            _ if has_point || has_exponent || suffix == 'd' => {
                 let number = digits
                     .parse()
                     .map_err(|_| self.problem("this is no number"))?;

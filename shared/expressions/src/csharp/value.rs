@@ -7,7 +7,7 @@ use serde_json::{Map as JsonMap, Number, Value};
 
 use super::date::Date;
 use super::decimal::Decimal;
-use super::run::Closure;
+use super::frame::Closure;
 use crate::dotnet::number_text;
 
 /// A value.
@@ -17,6 +17,7 @@ pub(super) enum V<'p> {
     Bool(bool),
     Int(i32),
     Long(i64),
+    Single(f32),
     Double(f64),
     Decimal(Decimal),
     Char(char),
@@ -25,21 +26,64 @@ pub(super) enum V<'p> {
     /// Ticks of 100 nanoseconds.
     Span(i64),
     Guid(Rc<str>),
+    Uri(Rc<str>),
     List(Rc<List<'p>>),
     Map(Rc<Map<'p>>),
     Tuple(Rc<Vec<(Option<String>, V<'p>)>>),
     Func(Rc<Closure<'p>>),
     Type(String),
     /// A type's member such as `DayOfWeek.Monday`.
-    Enum(String),
+    Enum(Member),
+    Builder(Rc<RefCell<String>>),
+    Regex(Rc<super::regex::Regex>),
+    /// A type that the script declares, and an object of one.
+    Class(Rc<super::object::ClassOf<'p>>),
+    Object(Rc<super::object::Object<'p>>),
     Random,
+    /// Random numbers of a seed.
+    Seeded(Rc<RefCell<super::element::Seeded>>),
+    Element(Rc<Value>),
     /// Something of the running workflow: `Variables`, `Input`, …
     Host(&'static str),
 }
 
+/// A member of an enumeration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) class: Rc<str>,
+    pub(super) name: Rc<str>,
+    pub(super) number: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListKind {
+    Array,
+    /// Bytes, which are written in base 64.
+    Bytes,
+    List,
+    Set,
+    Queue,
+    Stack,
+    /// What a method of LINQ gave.
+    Lazy,
+}
+
 pub(super) struct List<'p> {
-    pub(super) is_array: bool,
+    pub(super) kind: ListKind,
     pub(super) items: RefCell<Vec<V<'p>>>,
+    /// Of a sorted list: the keys of each item, and which of them descend.
+    pub(super) keys: Option<SortKeys<'p>>,
+}
+
+pub(super) struct SortKeys<'p> {
+    pub(super) keys: Vec<Vec<V<'p>>>,
+    pub(super) descends: Vec<bool>,
+}
+
+impl List<'_> {
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.kind, ListKind::Array | ListKind::Bytes)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,17 +108,37 @@ impl<'p> V<'p> {
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
-        Self::List(Rc::new(List {
-            is_array: false,
-            items: RefCell::new(items),
-        }))
+        Self::items_of(ListKind::List, items)
     }
 
     pub(super) fn array(items: Vec<Self>) -> Self {
+        Self::items_of(ListKind::Array, items)
+    }
+
+    /// What a method of LINQ gives.
+    pub(super) fn lazy(items: Vec<Self>) -> Self {
+        Self::items_of(ListKind::Lazy, items)
+    }
+
+    pub(super) fn bytes(bytes: &[u8]) -> Self {
+        let items = bytes.iter().map(|byte| Self::Int(i32::from(*byte)));
+        Self::items_of(ListKind::Bytes, items.collect())
+    }
+
+    pub(super) fn items_of(kind: ListKind, items: Vec<Self>) -> Self {
         Self::List(Rc::new(List {
-            is_array: true,
+            kind,
             items: RefCell::new(items),
+            keys: None,
         }))
+    }
+
+    pub(super) fn member(class: &str, name: &str, number: i64) -> Self {
+        Self::Enum(Member {
+            class: class.into(),
+            name: name.into(),
+            number,
+        })
     }
 
     pub(super) fn map(kind: MapKind, entries: Vec<(Self, Self)>) -> Self {
@@ -102,7 +166,13 @@ impl<'p> V<'p> {
             },
             Value::String(text) => Self::text(text.as_str()),
             Value::Array(items) => {
-                Self::array(items.iter().map(|i| Self::from_json(i, kind)).collect())
+                let items = items.iter().map(|i| Self::from_json(i, kind)).collect();
+                // Nodes of JSON count as lists do.
+                if kind == MapKind::Node {
+                    Self::list(items)
+                } else {
+                    Self::array(items)
+                }
             }
             Value::Object(entries) => {
                 let inner = if kind == MapKind::Dictionary {
@@ -124,7 +194,20 @@ impl<'p> V<'p> {
             return Value::Null;
         }
         match self {
-            Self::Null | Self::Func(_) | Self::Random | Self::Host(_) => Value::Null,
+            Self::Null
+            | Self::Func(_)
+            | Self::Random
+            | Self::Seeded(_)
+            | Self::Host(_)
+            | Self::Regex(_)
+            | Self::Class(_)
+            | Self::Object(_) => Value::Null,
+            Self::Element(value) => Value::clone(value),
+            Self::Single(_) => self.shown().parse::<f64>().map_or(Value::Null, Value::from),
+            Self::Builder(text) => {
+                let length = text.borrow().chars().count();
+                serde_json::json!({ "Capacity": length.max(16), "MaxCapacity": i32::MAX, "Length": length })
+            }
             Self::Bool(flag) => Value::from(*flag),
             Self::Int(number) => Value::from(*number),
             Self::Long(number) => Value::from(*number),
@@ -134,10 +217,16 @@ impl<'p> V<'p> {
                 Err(_) => Number::from_f64(number.as_f64()).map_or(Value::Null, Value::Number),
             },
             Self::Char(character) => Value::from(character.to_string()),
-            Self::Text(text) | Self::Guid(text) => Value::from(&**text),
+            Self::Text(text) | Self::Guid(text) | Self::Uri(text) => Value::from(&**text),
             Self::Date(date) => Value::from(date.json()),
             Self::Span(ticks) => Value::from(super::date::span_text(*ticks)),
-            Self::Enum(name) | Self::Type(name) => Value::from(name.as_str()),
+            Self::Enum(member) => Value::from(member.number),
+            Self::Type(name) => Value::from(name.as_str()),
+            Self::List(list) if list.kind == ListKind::Bytes => {
+                use base64::Engine as _;
+                let bytes = super::conversion::bytes_of(self);
+                Value::from(base64::engine::general_purpose::STANDARD.encode(bytes))
+            }
             Self::List(list) => list
                 .items
                 .borrow()
@@ -165,13 +254,21 @@ impl<'p> V<'p> {
             Self::Bool(flag) => if *flag { "True" } else { "False" }.into(),
             Self::Int(number) => number.to_string(),
             Self::Long(number) => number.to_string(),
+            Self::Single(number) => single_text(*number),
             Self::Double(number) => number_text(*number),
             Self::Decimal(number) => number.text(),
             Self::Char(character) => character.to_string(),
             Self::Text(text) | Self::Guid(text) => text.to_string(),
+            Self::Uri(address) => super::address::uri_text(address),
             Self::Date(date) => date.text(),
             Self::Span(ticks) => super::date::span_text(*ticks),
-            Self::Enum(name) | Self::Type(name) => name.clone(),
+            Self::Enum(member) => member.name.to_string(),
+            Self::Type(name) => name.clone(),
+            Self::Builder(text) => text.borrow().clone(),
+            Self::Regex(regex) => regex.source.clone(),
+            Self::Object(object) => object.shown(),
+            Self::Element(value) => super::element::shown(value),
+            Self::Class(class) => format!("Submission#0+{}", class.declared.name),
             Self::Tuple(items) => {
                 let items: Vec<_> = items.iter().map(|(_, item)| item.shown()).collect();
                 format!("({})", items.join(", "))
@@ -187,7 +284,12 @@ impl<'p> V<'p> {
             Self::Map(map) if map.kind == MapKind::Node => {
                 crate::dotnet::json_text(&self.to_json(false, 0), true)
             }
-            Self::List(_) | Self::Map(_) | Self::Func(_) | Self::Random | Self::Host(_) => {
+            Self::List(_)
+            | Self::Map(_)
+            | Self::Func(_)
+            | Self::Random
+            | Self::Seeded(_)
+            | Self::Host(_) => {
                 format!("System.{}", self.type_name())
             }
         }
@@ -200,16 +302,27 @@ impl<'p> V<'p> {
             Self::Bool(_) => "Boolean",
             Self::Int(_) => "Int32",
             Self::Long(_) => "Int64",
+            Self::Single(_) => "Single",
             Self::Double(_) => "Double",
             Self::Decimal(_) => "Decimal",
             Self::Char(_) => "Char",
             Self::Text(_) => "String",
+            Self::Date(date) if date.part == super::date::Part::Day => "DateOnly",
+            Self::Date(date) if date.part == super::date::Part::Clock => "TimeOnly",
             Self::Date(date) if date.offset.is_some() => "DateTimeOffset",
             Self::Date(_) => "DateTime",
             Self::Span(_) => "TimeSpan",
             Self::Guid(_) => "Guid",
-            Self::List(list) if list.is_array => "Object[]",
-            Self::List(_) => "List`1",
+            Self::Uri(_) => "Uri",
+            Self::List(list) => match list.kind {
+                ListKind::Array => "Object[]",
+                ListKind::Bytes => "Byte[]",
+                ListKind::List => "List`1",
+                ListKind::Set => "HashSet`1",
+                ListKind::Queue => "Queue`1",
+                ListKind::Stack => "Stack`1",
+                ListKind::Lazy => "IEnumerable`1",
+            },
             Self::Map(map) => match map.kind {
                 MapKind::Dictionary => "Dictionary`2",
                 MapKind::Expando => "ExpandoObject",
@@ -219,8 +332,13 @@ impl<'p> V<'p> {
             Self::Tuple(_) => "ValueTuple`2",
             Self::Func(_) => "Func`2",
             Self::Type(_) => "RuntimeType",
-            Self::Enum(_) => "Enum",
-            Self::Random => "Random",
+            Self::Enum(member) => return member.class.to_string(),
+            Self::Builder(_) => "StringBuilder",
+            Self::Class(_) => "RuntimeType",
+            Self::Object(object) => return object.class.declared.name.clone(),
+            Self::Regex(_) => "Regex",
+            Self::Random | Self::Seeded(_) => "Random",
+            Self::Element(_) => "JsonElement",
             Self::Host(name) => name,
         }
         .to_owned()
@@ -235,6 +353,12 @@ impl<'p> V<'p> {
             _ => size_of::<Self>(),
         }
     }
+}
+
+/// A float as .NET writes it: the shortest text that is read back as the same number.
+fn single_text(number: f32) -> String {
+    let text = format!("{number:e}");
+    number_text(text.parse().unwrap_or(f64::NAN))
 }
 
 /// The name as .NET's camel case has it: capitals at the beginning become small but for the last before a small one.

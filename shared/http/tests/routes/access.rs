@@ -193,7 +193,7 @@ async fn check(server: &Server, rule: &Rule, method: &str, path: &str) {
 #[tokio::test]
 async fn a_start_is_no_list_and_a_publish_is_more_than_a_save() {
     let server = server();
-    let reader = key(&server, "default", &["read:*"]).await;
+    let reader = key(&server, "default", &["read:workflow-instances"]).await;
     let starter = key(&server, "default", &["exec:workflow-definitions"]).await;
     let writer = key(&server, "default", &["write:workflow-definitions"]).await;
     let all = key(&server, "default", &["*"]).await;

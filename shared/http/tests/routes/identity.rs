@@ -123,7 +123,7 @@ async fn users_and_roles_are_made_changed_and_deleted() {
     let send = async |method: &str, path: &str, body: Value| {
         ask(&server, Some(&all), method, path, &body).await
     };
-    let role = json!({ "name": "Work Flow Reader", "permissions": ["read:*"] });
+    let role = json!({ "name": "Work Flow Reader", "permissions": ["read:user"] });
     let made = send("POST", "/identity/roles", role.clone()).await.ok(200);
     assert_eq!(made["id"], "work-flow-reader");
     send("POST", "/identity/roles", role)

@@ -160,3 +160,25 @@ async fn where_https_is_demanded_nothing_else_is_taken() {
     assert!(remembered.starts_with("max-age="));
     ask("/health/live", &[]).await.ok(200);
 }
+
+#[tokio::test]
+async fn clients_that_take_json_alone_get_no_problem_where_elsa_has_no_body() {
+    let server = server();
+    let reader = key(&server, "default", &["read:workflow-instances"]).await;
+    let get = async |path: &str, accept: &str| {
+        let request = Request::get(format!("/elsa/api{path}"))
+            .header("authorization", format!("ApiKey {reader}"))
+            .header("accept", accept);
+        server.send(request.body(Body::empty()).unwrap()).await
+    };
+    for (path, status, code) in [
+        ("/identity/users", 403, "forbidden"),
+        ("/nowhere", 404, "noSuchRoute"),
+    ] {
+        let silent = get(path, "application/json").await;
+        assert_eq!((silent.status.as_u16(), &*silent.body), (status, &b""[..]));
+        for accept in ["*/*", "application/json, application/problem+json"] {
+            get(path, accept).await.problem(status, code);
+        }
+    }
+}

@@ -79,7 +79,7 @@ impl Issuer {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let mut claims = json!({
             "iss": "https://issuer.example", "aud": "dormouse", "sub": "ada", "tenant": "acme",
-            "exp": 32_503_680_000_i64, "permissions": ["read:*"], "scope": "openid exec:workflow-definitions",
+            "exp": 32_503_680_000_i64, "permissions": ["read:workflow-definitions"], "scope": "openid exec:workflow-definitions",
         });
         for (name, value) in changes.as_object().unwrap() {
             claims[name] = value.clone();
@@ -126,7 +126,11 @@ async fn an_issuers_token_counts_for_its_permissions_and_its_tenant() {
     let (one, many) = (server(&issuer, false), server(&issuer, true));
     let good = issuer.token("k", &json!({}));
     let me = ask(&one, &good, "/identity/me").await.ok(200);
-    let permissions = json!(["exec:workflow-definitions", "openid", "read:*"]);
+    let permissions = json!([
+        "exec:workflow-definitions",
+        "openid",
+        "read:workflow-definitions"
+    ]);
     assert_eq!(
         me,
         json!({ "name": "ada", "tenantId": "default", "permissions": permissions })

@@ -79,7 +79,7 @@ class Client:
         Raises `RequestFailed` for every answer but 2xx and for a broken connection.
         """
         data = json.dumps(body, allow_nan=False).encode()
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, application/problem+json"}
         if self._key:
             headers["Authorization"] = f"ApiKey {self._key}"
         try:

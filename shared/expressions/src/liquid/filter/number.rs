@@ -126,13 +126,13 @@ fn format_number(input: &Input<'_>) -> Made {
     }
     let number = input.counted()?.as_f64();
     if !input.text_argument(1).starts_with("de") {
-        return input.made(dotnet::format_number(number, &format));
+        return input.made(dotnet::format_exact(&number.to_string(), &format));
     }
     let format = match format.as_ref() {
         "N" | "n" => "N3".into(),
         _ => format,
     };
-    let text = dotnet::format_number(number, &format);
+    let text = dotnet::format_exact(&number.to_string(), &format);
     let swapped = text.chars().map(|c| match c {
         ',' => '.',
         '.' => ',',

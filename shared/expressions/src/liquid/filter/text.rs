@@ -180,7 +180,7 @@ fn format_string(input: &Input<'_>) -> Made {
 fn format_item(input: &Input<'_>, index: usize, format: &str) -> String {
     let value = input.argument(index);
     if let Some(number) = value.as_f64().filter(|_| !format.is_empty()) {
-        return dotnet::format_number(number, format);
+        return dotnet::format_exact(&number.to_string(), format);
     }
     let moment = if value.is_string() {
         moment(value, input.work.now_ms)
