@@ -30,6 +30,9 @@ use dormouse_tests::server::Server;
 use dormouse_tests::workflow;
 use serde_json::json;
 
+/// A crowd over a server.
+type Crowd = fn(&Server);
+
 /// A crowd is late if it is not through by then.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -47,7 +50,7 @@ fn size(whole: usize) -> usize {
 
 fn main() {
     println!("{:<64} {:>10} {:>10}", "", "measured", "aim");
-    let crowds: [(&str, fn(&Server)); 5] = [
+    let crowds: [(&str, Crowd); 5] = [
         ("event", one_event),
         ("timers", one_instance),
         ("bulk", bulk_dispatch),

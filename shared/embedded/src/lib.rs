@@ -31,7 +31,7 @@
 //! - A lease lasts 10 s: an instance rests at most that long when its server dies. Clocks should agree within a second: timers fire by the
 //!   clock of the server that fires them. Fences keep everything to once where clocks do not agree.
 //!
-//! # Work that nobody waits for
+//! # Work that no caller waits for
 //!
 //! What commits leave to be done runs in fair turns and in a bounded number (`background.rs`). What finds no room in the queue stays in the
 //! outbox, and the sweep delivers it. Timers bound themselves.

@@ -1,4 +1,4 @@
-//! Calls to somebody outside of this process: background work that waits for one lets other work have its turn.
+//! Calls that leave this process: background work that waits for one lets other work have its turn.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use dormouse_embedded::out_of_turn;
 use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_runtime::port::{CommandAnswer, Commands, FunctionAnswer, Functions, HttpCaller};
 
-/// A port to somebody outside.
+/// A port whose calls leave this process.
 pub(crate) struct Outside<T: ?Sized>(pub(crate) Arc<T>);
 
 #[async_trait]
