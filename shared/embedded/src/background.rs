@@ -190,7 +190,7 @@ impl TokioBackground {
     fn next(&self) -> Option<(Share, Work)> {
         let mut queues = self.queues();
         let has_room = queues.running() < LIMITS.threads;
-        has_room.then(|| queues.pop(LIMITS.threads / 2)).flatten()
+        has_room.then(|| queues.pop(LIMITS.threads)).flatten()
     }
 }
 

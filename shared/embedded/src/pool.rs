@@ -1,10 +1,11 @@
 //! The port [`Compute`] as threads of this process: bounded in number, with a bounded queue, in fair turns.
 //!
-//! Tenants take turns, and so do the definitions of a tenant. Beside that, one definition occupies half of the threads at most,
-//! so that one whose scripts run to their limits leaves the others some.
+//! Tenants take turns, and so do the definitions of a tenant; those that have taken much time lately come last. Beside that, one
+//! definition occupies half of the threads at most, and all that have taken much leave a thread to the others.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 use dormouse_runtime::port::{Compute, Saturated, Share, Work};
 use tokio::runtime::Handle;
@@ -79,6 +80,7 @@ impl Inner {
     fn work(&self, handle: &Handle) {
         yield_to_servers();
         while let Some((share, work)) = self.next() {
+            let begun = Instant::now();
             // Its caller learns of a panic by the missing result.
             let ended = std::panic::catch_unwind(AssertUnwindSafe(|| handle.block_on(work)));
             if ended.is_err() {
@@ -86,6 +88,8 @@ impl Inner {
             }
             let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
             queues.ended(&share);
+            let now = Instant::now();
+            queues.charge(&share, now.saturating_duration_since(begun), now);
             drop(queues);
             // Work of the same share may have waited for this thread.
             self.changed.notify_one();
@@ -95,12 +99,11 @@ impl Inner {
     /// The next work. `None`: the pool stops.
     fn next(&self) -> Option<(Share, Work)> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let running_max = (self.limits.threads / 2).max(1);
         loop {
             if queues.is_stopped() {
                 return None;
             }
-            if let Some(next) = queues.pop(running_max) {
+            if let Some(next) = queues.pop(self.limits.threads) {
                 return Some(next);
             }
             let woken = self.changed.wait(queues);

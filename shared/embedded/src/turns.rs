@@ -1,9 +1,22 @@
 //! Queued work in fair turns: tenants first, then the definitions of a tenant. Who runs it, and where, is not decided here.
+//!
+//! Turns alone would let many definitions with endless scripts hold up another one by the time of all of theirs, so whoever has taken
+//! much time lately comes after those that have not, and leaves them a thread.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dormouse_runtime::port::{Saturated, Share, Work};
+
+/// Time after which half of what a share has taken is forgotten.
+const HALF_LIFE: Duration = Duration::from_secs(10);
+
+/// Shares that have taken less time differ in nothing.
+const UNIT: Duration = Duration::from_millis(200);
+
+/// Work that takes less time is not counted, which bounds the number of shares that are.
+const COUNTED: Duration = Duration::from_millis(10);
 
 /// Bounds of a pool.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +53,55 @@ pub(crate) struct Queues {
     tenants: VecDeque<(Arc<str>, Tenant)>,
     running: HashMap<Share, usize>,
     queued: usize,
+    usage: Usage,
     is_stopped: bool,
+}
+
+/// Time that shares and tenants have taken lately: it halves every [`HALF_LIFE`].
+#[derive(Default)]
+struct Usage {
+    shares: HashMap<Share, Duration>,
+    tenants: HashMap<Arc<str>, Duration>,
+    halved: Option<Instant>,
+}
+
+impl Usage {
+    fn charge(&mut self, share: &Share, taken: Duration, now: Instant) {
+        let mut halved = *self.halved.get_or_insert(now);
+        while now.saturating_duration_since(halved) >= HALF_LIFE {
+            halved = match self.shares.is_empty() && self.tenants.is_empty() {
+                true => now,
+                false => halved + HALF_LIFE,
+            };
+            halve(&mut self.shares);
+            halve(&mut self.tenants);
+        }
+        self.halved = Some(halved);
+        if taken >= COUNTED {
+            *self.shares.entry(share.clone()).or_default() += taken;
+            *self.tenants.entry(Arc::clone(&share.tenant)).or_default() += taken;
+        }
+    }
+
+    /// In [`UNIT`]s, so that usual work stays in turns.
+    fn of(&self, share: &Share) -> u128 {
+        units(self.shares.get(share))
+    }
+
+    fn of_tenant(&self, tenant: &Arc<str>) -> u128 {
+        units(self.tenants.get(tenant))
+    }
+}
+
+fn units(taken: Option<&Duration>) -> u128 {
+    taken.map_or(0, |taken| taken.as_millis() / UNIT.as_millis())
+}
+
+fn halve<K>(taken: &mut HashMap<K, Duration>) {
+    taken.retain(|_, taken| {
+        *taken /= 2;
+        *taken >= COUNTED
+    });
 }
 
 /// The queued work of a tenant: its definitions, the next one in front.
@@ -80,38 +141,61 @@ impl Queues {
         Ok(())
     }
 
-    /// The first work in turn whose share does not have its most threads. Its tenant and its definition go to the end.
-    pub(crate) fn pop(&mut self, running_max: usize) -> Option<(Share, Work)> {
-        for at in 0..self.tenants.len() {
-            let (tenant, Tenant(definitions)) = self.tenants.get_mut(at)?;
-            let free = definitions.iter().position(|(definition, _)| {
+    /// The next work: of the tenant, and then of its definition, that has taken least of the threads lately; of those that have
+    /// taken as much, the first in turn. Its tenant and its definition go to the end. A share has half of the threads at most, and
+    /// all those that have taken much leave one thread to the others.
+    pub(crate) fn pop(&mut self, threads: usize) -> Option<(Share, Work)> {
+        let running_max = (threads / 2).max(1);
+        let leaves_one = self.heavy_running() < threads.saturating_sub(1).max(1);
+        let mut best: Option<(u128, usize, usize)> = None;
+        for (at, (tenant, Tenant(definitions))) in self.tenants.iter().enumerate() {
+            let taken = self.usage.of_tenant(tenant);
+            if best.is_some_and(|(least, ..)| least <= taken) {
+                continue;
+            }
+            let ready = definitions.iter().enumerate();
+            let ready = ready.filter_map(|(place, (definition, _))| {
                 let share = Share {
                     tenant: Arc::clone(tenant),
                     definition: Arc::clone(definition),
                 };
-                self.running.get(&share).is_none_or(|n| *n < running_max)
+                let taken = self.usage.of(&share);
+                let is_free = self.running.get(&share).is_none_or(|n| *n < running_max);
+                (is_free && (taken == 0 || leaves_one)).then_some((taken, place))
             });
-            let Some((definition, mut queue)) = free.and_then(|free| definitions.remove(free))
-            else {
-                continue;
-            };
-            let work = queue.pop_front()?;
-            if !queue.is_empty() {
-                definitions.push_back((Arc::clone(&definition), queue));
+            if let Some((_, place)) = ready.min() {
+                best = Some((taken, at, place));
             }
-            let (tenant, rest) = self.tenants.remove(at)?;
-            let share = Share {
-                tenant: Arc::clone(&tenant),
-                definition,
-            };
-            if !rest.0.is_empty() {
-                self.tenants.push_back((tenant, rest));
-            }
-            self.queued -= 1;
-            *self.running.entry(share.clone()).or_default() += 1;
-            return Some((share, work));
         }
-        None
+        let (_, at, place) = best?;
+        let (tenant, Tenant(mut definitions)) = self.tenants.remove(at)?;
+        let (definition, mut queue) = definitions.remove(place)?;
+        let work = queue.pop_front()?;
+        if !queue.is_empty() {
+            definitions.push_back((Arc::clone(&definition), queue));
+        }
+        let share = Share {
+            tenant: Arc::clone(&tenant),
+            definition,
+        };
+        if !definitions.is_empty() {
+            self.tenants.push_back((tenant, Tenant(definitions)));
+        }
+        self.queued -= 1;
+        *self.running.entry(share.clone()).or_default() += 1;
+        Some((share, work))
+    }
+
+    /// Running work of shares that have taken much.
+    fn heavy_running(&self) -> usize {
+        let running = self.running.iter();
+        let heavy = running.filter(|(share, _)| self.usage.of(share) > 0);
+        heavy.map(|(_, count)| count).sum()
+    }
+
+    /// Charges a share for the time that its work has occupied a thread.
+    pub(crate) fn charge(&mut self, share: &Share, taken: Duration, now: Instant) {
+        self.usage.charge(share, taken, now);
     }
 
     /// Some of the running work of a share has ended.
@@ -143,5 +227,60 @@ impl Queues {
 
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    const LIMITS: PoolLimits = PoolLimits {
+        threads: 4,
+        queued_max: 1_000,
+        queued_of_tenant_max: 1_000,
+        queued_of_share_max: 1_000,
+    };
+
+    fn queue(queues: &mut Queues, tenant: &str, definition: &str) {
+        let share = Share::new(tenant, definition);
+        assert!(queues.push(share, Box::pin(async {}), &LIMITS).is_ok());
+    }
+
+    fn next(queues: &mut Queues) -> Option<String> {
+        let (share, _) = queues.pop(LIMITS.threads)?;
+        Some(format!("{}/{}", share.tenant, share.definition))
+    }
+
+    #[test]
+    fn many_that_take_long_leave_a_thread_and_come_after_those_that_do_not() {
+        let (mut queues, begin) = (Queues::default(), Instant::now());
+        for n in 0..20 {
+            let hostile = format!("hostile-{n}");
+            queues.charge(&Share::new("t", &hostile), Duration::from_secs(2), begin);
+            queue(&mut queues, "t", &hostile);
+        }
+        let busy: Vec<_> = std::iter::from_fn(|| next(&mut queues)).collect();
+        assert_eq!(busy.len(), LIMITS.threads - 1);
+        queue(&mut queues, "t", "usual");
+        assert_eq!(next(&mut queues).as_deref(), Some("t/usual"));
+        assert_eq!(next(&mut queues), None);
+        queues.ended(&Share::new("t", "hostile-0"));
+        queue(&mut queues, "other", "usual");
+        assert_eq!(next(&mut queues).as_deref(), Some("other/usual"));
+        assert_eq!(next(&mut queues).as_deref(), Some("t/hostile-3"));
+    }
+
+    #[test]
+    fn what_was_taken_long_ago_is_forgotten() {
+        let (mut queues, begin) = (Queues::default(), Instant::now());
+        let share = Share::new("t", "was-hostile");
+        queues.charge(&share, Duration::from_secs(2), begin);
+        assert_eq!(queues.usage.of(&share), 10);
+        queues.charge(&share, Duration::ZERO, begin + HALF_LIFE);
+        assert_eq!(queues.usage.of(&share), 5);
+        queues.charge(&share, Duration::ZERO, begin + HALF_LIFE * 1_000);
+        assert_eq!(queues.usage.of(&share), 0);
+        assert!(queues.usage.shares.is_empty() && queues.usage.tenants.is_empty());
     }
 }
