@@ -1,4 +1,7 @@
-//! The work one evaluation may still do: counted operations first, real time only as a last resort.
+//! The work one evaluation may still do: counted operations first, time only as a last resort.
+//!
+//! Time is processor time of the thread. A process that was frozen for longer than the limit, or starved by others, has evaluated
+//! nothing meanwhile, and its scripts are not to blame.
 //!
 //! The interpreter asks every ten thousand operations of its own; host functions and guarded builtins
 //! report what they do for a script natively, so that such work is not free.
@@ -6,6 +9,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::processor::processor_time;
 use crate::{EvaluationError, Limits, cut};
 
 /// How many operations the interpreter does between two questions whether it may go on.
@@ -30,7 +34,10 @@ pub(crate) struct Budget {
     steps: Cell<u64>,
     output_bytes: Cell<usize>,
     allocated_bytes: Cell<usize>,
+    /// Until then nobody needs to look at the processor time.
     deadline: Cell<Instant>,
+    /// The thread's processor time at the first look.
+    busy_before: Cell<Option<Duration>>,
     reached: Cell<Option<Reached>>,
 }
 
@@ -44,6 +51,7 @@ impl Budget {
             output_bytes: Cell::new(0),
             allocated_bytes: Cell::new(0),
             deadline: Cell::new(Instant::now()),
+            busy_before: Cell::new(None),
             reached: Cell::new(None),
         }
     }
@@ -54,8 +62,8 @@ impl Budget {
         self.steps.set(0);
         self.output_bytes.set(0);
         self.allocated_bytes.set(0);
-        self.deadline
-            .set(Instant::now() + Duration::from_millis(self.limits.time_ms_max));
+        self.deadline.set(Instant::now() + self.time_max());
+        self.busy_before.set(None);
         self.reached.set(None);
         if cut::is_cut() {
             self.reach(Reached::Time);
@@ -151,8 +159,53 @@ impl Budget {
     fn check(&self) {
         if self.steps.get() > self.limits.steps_max {
             self.reach(Reached::Steps);
-        } else if Instant::now() > self.deadline.get() || cut::is_cut() {
+        } else if self.is_late() || cut::is_cut() {
             self.reach(Reached::Time);
+        }
+    }
+
+    fn time_max(&self) -> Duration {
+        Duration::from_millis(self.limits.time_ms_max)
+    }
+
+    /// Whether the evaluation has taken its time. What it took before the first look is not counted: looking costs more than
+    /// most evaluations.
+    fn is_late(&self) -> bool {
+        let before = self.busy_before.get().unwrap_or_else(processor_time);
+        self.busy_before.set(Some(before));
+        let now = Instant::now();
+        if now <= self.deadline.get() {
+            return false;
+        }
+        let taken = processor_time().saturating_sub(before);
+        let left = self.time_max().saturating_sub(taken);
+        self.deadline.set(now + left);
+        left.is_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_in_which_the_thread_did_nothing_is_not_the_evaluations() {
+        let limits = Limits {
+            time_ms_max: 60,
+            ..Limits::default()
+        };
+        let budget = Budget::new(limits);
+        for looks_before in [false, true] {
+            budget.begin();
+            assert!(!looks_before || budget.has_time());
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(budget.has_time(), "it looked before: {looks_before}");
+            let begun = processor_time();
+            while processor_time() - begun < Duration::from_millis(70) {
+                std::hint::spin_loop();
+            }
+            assert!(!budget.has_time());
+            assert_eq!(budget.reached.get(), Some(Reached::Time));
         }
     }
 }

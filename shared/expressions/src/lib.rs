@@ -41,6 +41,7 @@ mod library;
 mod limits;
 mod liquid;
 mod moment;
+mod processor;
 mod scope;
 mod script;
 

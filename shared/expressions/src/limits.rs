@@ -19,7 +19,7 @@ pub struct Limits {
     pub script_bytes_max: usize,
     /// Size of a template's text, bytes.
     pub template_bytes_max: usize,
-    /// A last resort in real time, milliseconds; only reached where the counted work is slow. It is looked at
+    /// A last resort in processor time, milliseconds; only reached where the counted work is slow. It is looked at
     /// once in a step, and a single operation on the largest value the heap can hold is never cut short.
     pub time_ms_max: u64,
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rquickjs::allocator::{Allocator, RustAllocator};
 
 use super::current::Current;
+use crate::processor::processor_time;
 
 /// Blocks that ask, from so many bytes on. To take one costs more than to look at the clock.
 const LARGE_BYTES: usize = 4 << 10;
@@ -68,20 +69,6 @@ impl Alarm {
             State::From(time) => processor_time() >= time,
         }
     }
-}
-
-/// Processor time that this thread has taken: a busy machine makes nothing of it pass.
-#[cfg(unix)]
-fn processor_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
-}
-
-/// No time passes, so texts that are compiled are never taken for work.
-#[cfg(not(unix))]
-fn processor_time() -> Duration {
-    Duration::ZERO
 }
 
 /// The allocator of one interpreter.
