@@ -144,8 +144,11 @@ pub(super) fn page() -> String {
         "\n## Languages\n\n\
          | Language | Limit |\n|---|---|\n\
          | JavaScript, Liquid | work, memory, stack and output are bounded as above |\n\
-         | C# | a safe subset, interpreted within the same limits as JavaScript: no classes, reflection, files, network or \
-         threads. Code outside of the subset is a warning with its line, and faults when it runs |\n\
+         | C# | a safe subset, interpreted within the same limits as JavaScript: types that the script declares, \
+         LINQ, texts, dates, JSON and regular expressions without look-around and back references; no reflection, \
+         files, network or threads. As in Elsa, types of other namespaces than `System`, `System.Linq`, \
+         `System.Collections.Generic`, `System.Dynamic` and `System.Text.Json` need a `using` or their full name. \
+         Code outside of the subset is a warning with its line, and faults when it runs |\n\
          | Python | not supported. Validation reports it as an error and names JavaScript and Liquid |\n\n\
          ## Pages of HTTP workflows\n\n\
          A browser keeps a page that a workflow answers with in a sandbox, because `serve` delivers it from the origin of the \
