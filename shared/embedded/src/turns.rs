@@ -54,6 +54,8 @@ pub(crate) struct Queues {
     running: HashMap<Share, usize>,
     queued: usize,
     usage: Usage,
+    /// Whether the next work is the first in turn, whatever was taken.
+    is_by_turn: bool,
     is_stopped: bool,
 }
 
@@ -142,15 +144,17 @@ impl Queues {
     }
 
     /// The next work: of the tenant, and then of its definition, that has taken least of the threads lately; of those that have
-    /// taken as much, the first in turn. Its tenant and its definition go to the end. A share has half of the threads at most, and
-    /// all those that have taken much leave one thread to the others.
+    /// taken as much, the first in turn. Every other time it is the first in turn in any case, so that a flood of short work holds up
+    /// no share for ever. Its tenant and its definition go to the end. A share has half of the threads at most, and all those that
+    /// have taken much leave one thread to the others.
     pub(crate) fn pop(&mut self, threads: usize) -> Option<(Share, Work)> {
         let running_max = (threads / 2).max(1);
         let leaves_one = self.heavy_running() < threads.saturating_sub(1).max(1);
         let mut best: Option<(u128, usize, usize)> = None;
         for (at, (tenant, Tenant(definitions))) in self.tenants.iter().enumerate() {
-            let taken = self.usage.of_tenant(tenant);
-            if best.is_some_and(|(least, ..)| least <= taken) {
+            let rank = |taken| if self.is_by_turn { 0 } else { taken };
+            let least = rank(self.usage.of_tenant(tenant));
+            if best.is_some_and(|(before, ..)| before <= least) {
                 continue;
             }
             let ready = definitions.iter().enumerate();
@@ -161,10 +165,10 @@ impl Queues {
                 };
                 let taken = self.usage.of(&share);
                 let is_free = self.running.get(&share).is_none_or(|n| *n < running_max);
-                (is_free && (taken == 0 || leaves_one)).then_some((taken, place))
+                (is_free && (taken == 0 || leaves_one)).then_some((rank(taken), place))
             });
             if let Some((_, place)) = ready.min() {
-                best = Some((taken, at, place));
+                best = Some((least, at, place));
             }
         }
         let (_, at, place) = best?;
@@ -182,6 +186,7 @@ impl Queues {
             self.tenants.push_back((tenant, Tenant(definitions)));
         }
         self.queued -= 1;
+        self.is_by_turn = !self.is_by_turn;
         *self.running.entry(share.clone()).or_default() += 1;
         Some((share, work))
     }
@@ -269,6 +274,23 @@ mod tests {
         queue(&mut queues, "other", "usual");
         assert_eq!(next(&mut queues).as_deref(), Some("other/usual"));
         assert_eq!(next(&mut queues).as_deref(), Some("t/hostile-3"));
+    }
+
+    #[test]
+    fn a_flood_of_short_work_starves_no_share() {
+        let (mut queues, begin) = (Queues::default(), Instant::now());
+        for tenant in ["t", "other"] {
+            let share = Share::new(tenant, "long");
+            queues.charge(&share, Duration::from_secs(2), begin);
+            queue(&mut queues, tenant, "long");
+        }
+        for n in 0..20 {
+            queue(&mut queues, "t", &format!("short-{n}"));
+            queue(&mut queues, "flood", &format!("short-{n}"));
+        }
+        let order: Vec<_> = (0..12).filter_map(|_| next(&mut queues)).collect();
+        let long = order.iter().filter(|name| name.ends_with("/long"));
+        assert_eq!(long.count(), 2, "{order:?}");
     }
 
     #[test]
