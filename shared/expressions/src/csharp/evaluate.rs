@@ -352,21 +352,7 @@ impl Run<'_> {
         if let Some(path) = self.type_path(expression, frame) {
             return Ok(V::Type(path.to_owned()));
         }
-        if let Expr::Member {
-            of: host,
-            name: variable,
-            ..
-        } = of
-            && matches!(host.as_ref(), Expr::Name(n) if n == "Variables" || n == "Variable")
-            && self.scope.variable_type(variable) == "Object"
-            && self.scope.variable_kind(variable) != crate::Kind::Json
-            && !matches!(name, "GetType" | "ToString" | "Equals" | "GetHashCode")
-        {
-            let message = format!(
-                "'object' does not contain a definition for '{name}'; cast it to dynamic first"
-            );
-            return thrown("CompilationErrorException", message);
-        }
+        self.check_typed(of, name)?;
         let value = self.value(of, frame)?;
         if matches!(value, V::Null) {
             if or_null {

@@ -171,6 +171,7 @@ impl Run<'_> {
         }
     }
 
+    /// As the compiler: an `Object` variable has no members of its own until it is cast.
     pub(super) fn check_typed<'p>(&self, target: &'p Expr, name: &str) -> Done<'p> {
         if let Expr::Member {
             of: host,
