@@ -19,9 +19,13 @@ fn definitions() -> Vec<Value> {
 }
 
 fn starts(client: Client) -> Work {
+    starts_at(client, 0)
+}
+
+fn starts_at(client: Client, node: usize) -> Work {
     Box::pin(async move {
         client
-            .insist(0, |runtime| async move {
+            .insist(node, |runtime| async move {
                 let mut request = StartRequest::new(DefinitionHandle::published("waits"));
                 request.instance_id = Some("i".into());
                 runtime.instances().start(&tenant(), request).await
@@ -137,6 +141,22 @@ pub(crate) fn crossing_twice() -> Scenario {
         clients: vec![starts, |c| publishes(c, 0, "e", true), |c| {
             publishes(c, 1, "e", true)
         }],
+        budget: Budget {
+            crashes: 0,
+            lost: 0,
+            naps: 0,
+            leaps: 0,
+        },
+        ..crossing()
+    }
+}
+
+/// An event comes while two nodes start the instance that waits for it, under one id: each attempt may leave a row of
+/// the bookmark, and one of them is made.
+pub(crate) fn crossing_two_attempts() -> Scenario {
+    Scenario {
+        name: "an event crosses two attempts at its bookmark",
+        clients: vec![starts, |c| starts_at(c, 1), |c| publishes(c, 2, "e", true)],
         budget: Budget {
             crashes: 0,
             lost: 0,

@@ -31,6 +31,8 @@ pub(crate) type Work<T = ()> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) struct Shape {
     /// Whether timers lie in the table rather than with somebody else.
     pub(crate) has_table_timers: bool,
+    /// Whether rows are written together with the head, as by the embedded table; else before it, as by DynamoDB's.
+    pub(crate) commits_whole: bool,
     /// How many writes are atomic together.
     pub(crate) writes_max: usize,
     /// How long a caller waits for somebody else's lease, ms.
@@ -47,6 +49,7 @@ impl Default for Shape {
     fn default() -> Self {
         Self {
             has_table_timers: true,
+            commits_whole: true,
             writes_max: 100,
             wait_ms_max: 0,
             skew_ms: 0,
@@ -157,6 +160,7 @@ impl Client {
         });
         let store_config = StoreConfig {
             writes_max: self.shape.writes_max,
+            commits_whole: self.shape.commits_whole,
             compress_from: usize::MAX,
             ..StoreConfig::embedded()
         };

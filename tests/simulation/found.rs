@@ -6,7 +6,11 @@ use super::run::run;
 use super::workshop::Workshop;
 
 /// Plans, and what was wrong.
-const FOUND: [(&str, &str); 10] = [
+const FOUND: [(&str, &str); 11] = [
+    (
+        "two attempts at a start left a row each, and an event dropped that of the one that was made",
+        r#"{"seed":1795451751000541,"menu":"Small","nodes":2,"is_function":false,"has_queue":false,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":false,"sweep_s":60,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":true,"families":true,"retried_alone":true,"paused_crowds":true},"faults":{"refused":8,"lost":59,"vanished":20,"late":3,"slow":96,"slow_ms":3000,"crash":6,"freeze":7,"freeze_ms":10800000,"late_ms":10800000,"index_ms":0,"twice":168,"skew_ms":0},"errands":[{"Run":{"place":845997,"dispatches":false,"end":"Cancel"}},{"Mixup":{"timers":16}},{"Run":{"place":399164,"dispatches":false,"end":"None"}}]}"#,
+    ),
     (
         "an event is queued although its only recipient is about to open",
         r#"{"seed":1795393733001060,"menu":"Small","nodes":2,"is_function":false,"has_queue":true,"has_table_timers":false,"is_embedded":false,"writes_max":100,"has_broadcast":true,"sweep_s":60,"handlers":0,"backlog_s":0,"hard":{"occurrences":false,"impatient":false,"same_event":false,"pages":false,"fairness":false,"families":false,"retried_alone":false,"paused_crowds":true},"faults":{"refused":64,"lost":150,"vanished":28,"late":36,"slow":202,"slow_ms":3000,"crash":12,"freeze":6,"freeze_ms":0,"late_ms":0,"index_ms":0,"twice":723,"skew_ms":120000},"errands":[{"Run":{"place":152092,"dispatches":false,"end":"None"}}]}"#,

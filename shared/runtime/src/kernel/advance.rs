@@ -13,7 +13,6 @@ use dormouse_store::Tenant;
 use dormouse_store::instance::commit::Committed;
 use dormouse_store::instance::head::InstanceHead;
 use dormouse_store::instance::lease::{Loaded, Opened};
-use dormouse_store::instance::stamp::{Stamp, Verdict};
 use futures_util::future::{BoxFuture, Either, select};
 
 use crate::error::RuntimeError;
@@ -299,56 +298,6 @@ impl<'k> Kernel<'k> {
             }));
         }
         Ok(answers)
-    }
-
-    /// Whether what a request was prepared with is a commit after this one that may still happen, or has happened since
-    /// the look.
-    async fn is_ahead(
-        self,
-        (tenant, instance_id): (&Tenant, &str),
-        (request, commit): (&WakeRequest, u64),
-        judged: &mut BTreeMap<Stamp, bool>,
-    ) -> Result<bool, RuntimeError> {
-        let Some(stamp) = request.target.stamp().filter(|s| s.commit > commit) else {
-            return Ok(false);
-        };
-        if let Some(is_ahead) = judged.get(stamp) {
-            return Ok(*is_ahead);
-        }
-        let is_ahead = match self.settled(tenant, instance_id, stamp).await? {
-            Verdict::Undecided => true,
-            Verdict::Lost => false,
-            // Since the look, or before the instance was deleted.
-            Verdict::Committed => self
-                .store()
-                .instances()
-                .get(tenant, instance_id)
-                .await?
-                .is_some(),
-        };
-        judged.insert(*stamp, is_ahead);
-        Ok(is_ahead)
-    }
-
-    /// Judges a stamp. One that is undecided and older than any burst is fenced first, so that whatever it prepared may
-    /// be dropped.
-    pub(crate) async fn settled(
-        self,
-        tenant: &Tenant,
-        instance_id: &str,
-        stamp: &Stamp,
-    ) -> Result<Verdict, RuntimeError> {
-        let store = self.store();
-        let verdict = store.commits().judge(tenant, instance_id, stamp).await?;
-        let now = self.now().0;
-        let is_old = now.saturating_sub(stamp.at_ms) > self.config().undecided_ms_max;
-        if verdict == Verdict::Undecided && is_old {
-            return Ok(store
-                .commits()
-                .fence(tenant, instance_id, stamp, now)
-                .await?);
-        }
-        Ok(verdict)
     }
 
     async fn burst_of<'a>(

@@ -140,10 +140,10 @@ impl Burst<'_> {
         if !stimuli.is_empty() {
             return Ok(Ok(stimuli));
         }
-        if let Some(stamp) = request.target.stamp()
-            && self.is_ahead(stamp, before).await?
-        {
-            return Ok(Err(ResumeOutcome::NotYet));
+        for stamp in request.target.stamps() {
+            if self.is_ahead(stamp, before).await? {
+                return Ok(Err(ResumeOutcome::NotYet));
+            }
         }
         Ok(Err(self.nothing_to_do()?))
     }

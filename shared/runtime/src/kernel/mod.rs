@@ -12,6 +12,7 @@
 //! | begin, create | `begin.rs`, `create.rs` | finds the version that a start runs, and makes the first commit |
 //! | open | `burst/open.rs` | loads the head and the state with one read, or takes the lease |
 //! | combine | `combine.rs` | applies the requests of a batch one after the other, in memory |
+//! | judge | `judge.rs` | whether the commit of what was prepared may still happen; fences what is old |
 //! | step | `burst/stepper.rs` | runs the engine, which is pure; scripts run on threads of their own |
 //! | compose | `burst/compose.rs` | makes the commit of what a step did: rows, timers, messages |
 //! | commit | `burst/write.rs` | prepares the rows, then writes the head under its condition: that is the commit |
@@ -34,6 +35,7 @@ pub(crate) mod burst;
 pub(crate) mod combine;
 pub(crate) mod create;
 pub(crate) mod fail_stuck;
+pub(crate) mod judge;
 pub(crate) mod read;
 
 use crate::runtime::handle::handle;

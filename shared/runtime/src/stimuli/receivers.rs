@@ -118,6 +118,27 @@ impl Stimuli<'_> {
         Ok(Found::Receivers(found))
     }
 
+    /// One of the recipients that has a row still: its bookmark waits, or its commit may still happen. A query for each
+    /// page of rows.
+    pub(crate) async fn row_of_any(
+        self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        recipients: &Recipients,
+    ) -> Result<Option<String>, RuntimeError> {
+        let mut cursor = None;
+        loop {
+            let page = self.page_of(tenant, stimulus, cursor).await?;
+            if let Some(row) = page.bookmarks.into_iter().find(|row| recipients.has(row)) {
+                return Ok(Some(row.instance_id));
+            }
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
     /// How the recipients of an earlier delivery stand. A read or two for each.
     pub(crate) async fn before(
         self,

@@ -130,6 +130,8 @@ impl Stimuli<'_> {
             .queue_stimulus(tenant, &queued, None)
             .await?;
         if let Earlier::SentTo(recipients) = earlier {
+            // Rows first: one that is gone by now has been consumed before the look at its instance, or never opens.
+            let opens = self.row_of_any(tenant, stimulus, &recipients).await?;
             let before = owned(recipients.besides(&[]));
             let before = self.before(tenant, stimulus, &before).await?;
             if !before.seen.is_empty() {
@@ -137,7 +139,7 @@ impl Stimuli<'_> {
                 before.seen.into_iter().for_each(|id| outcome.resumed(id));
                 return Ok(Look::Done(outcome));
             }
-            if let Some(instance) = before.waits {
+            if let Some(instance) = before.waits.or(opens) {
                 return Ok(Look::Waits(instance));
             }
             // They had other reasons not to wait any more.

@@ -39,17 +39,15 @@ pub(crate) struct Matching {
 }
 
 impl Target {
-    /// The commit that would open what is woken, where it is known.
-    pub(crate) fn stamp(&self) -> Option<&Stamp> {
-        match self {
-            Self::Instance(_) => None,
-            Self::Bookmark { stamp, .. } => stamp.as_ref(),
-            // If any of them may still happen, it is the last.
-            Self::Matching(matching) => {
-                let stamps = matching.found.iter().map(|(_, stamp)| stamp);
-                stamps.max_by_key(|stamp| (stamp.commit, stamp.fence))
-            }
-        }
+    /// The commits that would open what is woken, where they are known. Several attempts may have prepared the same
+    /// bookmark, and any of them may be the one that happens.
+    pub(crate) fn stamps(&self) -> impl Iterator<Item = &Stamp> {
+        let (one, found) = match self {
+            Self::Instance(_) => (None, &[][..]),
+            Self::Bookmark { stamp, .. } => (stamp.as_ref(), &[][..]),
+            Self::Matching(matching) => (None, &matching.found[..]),
+        };
+        one.into_iter().chain(found.iter().map(|(_, stamp)| stamp))
     }
 }
 
