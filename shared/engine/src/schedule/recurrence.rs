@@ -86,6 +86,21 @@ impl Recurrence {
         }
         Some(found)
     }
+
+    /// The first occurrence after `now`, in the rhythm of one at `nominal`, which lies later. `None`: `nominal` is it, or
+    /// it does not recur.
+    #[must_use]
+    pub fn soonest(&self, nominal: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let soonest = match self {
+            Self::At { .. } => return None,
+            Self::Every { interval_ms } => {
+                let interval = (*interval_ms).max(INTERVAL_MS_MIN);
+                nominal.plus_ms(-((nominal.0 - now.0 - 1) / interval * interval))
+            }
+            Self::Cron { .. } => self.next(now)?,
+        };
+        (now < soonest && soonest < nominal).then_some(soonest)
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +145,26 @@ mod tests {
         );
         let too_short = Recurrence::Every { interval_ms: 0 };
         assert_eq!(too_short.next(Timestamp(0)), Some(Timestamp(1_000)));
+    }
+
+    #[test]
+    fn the_soonest_occurrence_keeps_the_rhythm() {
+        let now = at("2026-01-01T00:00:10Z");
+        let every = Recurrence::Every {
+            interval_ms: 60_000,
+        };
+        let far = at("2026-01-01T05:00:30Z");
+        let soonest = at("2026-01-01T00:00:30Z");
+        assert_eq!(every.soonest(far, now), Some(soonest));
+        assert_eq!(every.soonest(soonest, now), None);
+        assert_eq!(every.soonest(now, now), None);
+        let exact = now.plus_ms(120_000);
+        assert_eq!(every.soonest(exact, now), Some(now.plus_ms(60_000)));
+        let cron = cron("0 0 * * * *", "UTC");
+        let hour = at("2026-01-01T01:00:00Z");
+        assert_eq!(cron.soonest(at("2027-01-01T00:00:00Z"), now), Some(hour));
+        assert_eq!(cron.soonest(hour, now), None);
+        assert_eq!(Recurrence::At { at: far }.soonest(far, now), None);
     }
 
     #[test]

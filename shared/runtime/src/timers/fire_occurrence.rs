@@ -117,6 +117,31 @@ impl Timers<'_> {
         Ok(true)
     }
 
+    /// Brings a chain back that a clock which was ahead has moved into the future. Occurrences that have fired already do
+    /// not fire again, for their instances have the same ids.
+    pub(crate) async fn rewind_occurrence(
+        self,
+        standing: &Link,
+        occurrence: Occurrence,
+    ) -> Result<(), RuntimeError> {
+        let now = self.now();
+        let recurrence = &occurrence.recurrence;
+        let Some(soonest) = recurrence.soonest(occurrence.nominal, now) else {
+            return Ok(());
+        };
+        let tenant = &standing.tenant;
+        let occurrence = occurrence.at(soonest);
+        let link = occurrence.link(tenant)?;
+        let chains = self.store().chains();
+        if !chains.rewind_occurrence(standing, &link, now.0).await? {
+            return Ok(());
+        }
+        tracing::warn!(%tenant, definition = standing.definition_id, "a clock was ahead: its schedule is brought back");
+        self.set_again(&occurrence.timer(tenant)).await?;
+        self.store().chains().confirm_occurrence(&link).await?;
+        Ok(())
+    }
+
     /// Sets the timer of the occurrence at which a chain stands, for the one there was is lost. Where there is no chain it
     /// begins with this occurrence.
     pub(crate) async fn set_occurrence_again(

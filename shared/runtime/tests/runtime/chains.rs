@@ -1,8 +1,9 @@
 //! Chains of occurrences: exactly one path schedules the next one, whatever is delivered how often.
 
 use async_trait::async_trait;
+use dormouse_engine::time::Timestamp;
 use dormouse_expressions::Expressions;
-use dormouse_runtime::port::{PortError, Ports, Scheduler};
+use dormouse_runtime::port::{Clock, PortError, Ports, Scheduler};
 use dormouse_runtime::{Occurrence, Runtime, RuntimeConfig, Timer, TimerOutcome, Wakes};
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -216,4 +217,66 @@ async fn a_publication_begins_one_chain_and_ends_the_one_before() {
     runtime.timers().fire(&next).await.unwrap();
     assert_eq!(scheduler.times().len(), 1);
     assert_eq!(world.rows("CHAIN"), Vec::<String>::new());
+}
+
+/// A clock that is ahead of the others.
+struct Ahead {
+    clock: Arc<dyn Clock>,
+    ms: i64,
+}
+
+#[async_trait]
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        self.clock.now().plus_ms(self.ms)
+    }
+
+    async fn sleep(&self, ms: u64) {
+        self.clock.sleep(ms).await;
+    }
+
+    fn random(&self) -> u64 {
+        self.clock.random()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_schedule_is_not_silent_because_a_clock_was_ahead() {
+    let world = World::new();
+    let node = world.node();
+    let scheduler = Arc::new(Elsewhere::default());
+    let runtime = over(&node, &scheduler);
+    let timer = each_minute(&world, &runtime, &scheduler).await;
+    let mut ahead = node.ports().clone();
+    ahead.scheduler = scheduler.clone();
+    ahead.clock = Arc::new(Ahead {
+        clock: ahead.clock.clone(),
+        ms: 90 * MINUTE,
+    });
+    let config = RuntimeConfig::server("ahead");
+    let expressions = Arc::new(Expressions::default());
+    let ahead = Runtime::new(node.store().clone(), ahead, expressions, config);
+    ahead.timers().fire(&timer).await.unwrap();
+    let far = scheduler.times();
+    assert_eq!(far, [timer.due.0 + 90 * MINUTE]);
+    // The right clock sweeps: the rhythm goes on as if nothing had been, once.
+    runtime.operations().sweep().await.unwrap();
+    runtime.operations().sweep().await.unwrap();
+    assert_eq!(scheduler.times()[1..], [timer.due.0]);
+    wait_ms(60_000).await;
+    let next = scheduler.set.lock().unwrap()[1].clone();
+    runtime.timers().fire(&next).await.unwrap();
+    assert_eq!(scheduler.times()[2..], [timer.due.0 + MINUTE]);
+    assert_eq!(heads(&world), 2);
+    // The occurrence that the wrong clock fired is not fired again in its time.
+    wait_ms(89 * MINUTE.unsigned_abs()).await;
+    let mut due = scheduler.set.lock().unwrap()[2].clone();
+    while due.due.0 <= timer.due.0 + 89 * MINUTE {
+        runtime.timers().fire(&due).await.unwrap();
+        due = scheduler.set.lock().unwrap().last().unwrap().clone();
+    }
+    let fired = heads(&world);
+    let first = scheduler.set.lock().unwrap()[0].clone();
+    runtime.timers().fire(&first).await.unwrap();
+    assert_eq!(heads(&world), fired);
 }

@@ -59,6 +59,17 @@ pub struct ChainPage {
     pub cursor: Option<String>,
 }
 
+/// Chains of a page that do not stand where they should.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Misplaced {
+    /// Occurrences whose time is long over.
+    pub overdue: Vec<Link>,
+    /// Occurrences that were claimed at a time that is still to come: by a clock that was ahead.
+    pub ahead: Vec<Link>,
+    /// Where the next page begins.
+    pub cursor: Option<String>,
+}
+
 #[derive(Serialize, Deserialize)]
 struct ChainBody {
     #[serde(rename = "b")]
@@ -221,28 +232,49 @@ impl Chains<'_> {
         Ok(())
     }
 
-    /// The occurrences of a shard whose nominal time is before `before_ms`; at most 1,000 chains a page. Shards are those
-    /// of the outbox. One query.
+    /// Moves a chain from the occurrence at which it stands back to an earlier one, which is to be scheduled and confirmed
+    /// then. False: it has moved on. One update.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn overdue_occurrences(
+    pub async fn rewind_occurrence(
+        self,
+        from: &Link,
+        to: &Link,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let rewound = self.claim_if(to, now_ms, Condition::All(from.stands()));
+        Ok(matches!(rewound.await?, Updated::New(_)))
+    }
+
+    /// The chains of a shard whose occurrence has a nominal time before `overdue_ms`, and those that were claimed after
+    /// `ahead_ms`; a page looks at 1,000 chains at most. Shards are those of the outbox. One query.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn misplaced_occurrences(
         self,
         shard: u16,
-        before_ms: i64,
+        (overdue_ms, ahead_ms): (i64, i64),
         cursor: Option<String>,
-    ) -> Result<ChainPage, StoreError> {
+    ) -> Result<Misplaced, StoreError> {
         let query = Query {
             until: String::new(),
             cursor,
             ..Query::prefix(partition(shard), "")
         };
         let page = self.table().query(&query).await?;
-        let mut links = readable(page.items, Link::from_item);
-        links.retain(|link| link.nominal_ms < before_ms);
-        Ok(ChainPage {
-            links,
+        let (ahead, rest): (Vec<_>, Vec<_>) = page
+            .items
+            .into_iter()
+            .partition(|item| body::number(&item.attributes, "at").is_some_and(|at| at > ahead_ms));
+        let mut overdue = readable(rest, Link::from_item);
+        overdue.retain(|link| link.nominal_ms < overdue_ms);
+        Ok(Misplaced {
+            overdue,
+            ahead: readable(ahead, Link::from_item),
             cursor: page.cursor,
         })
     }
