@@ -2,7 +2,8 @@
 //! one death, one lost answer, leases that run out at any moment. And with bugs on purpose, each of which is found.
 //!
 //! The tier runs the use cases themselves over a table in memory; each call waits until the explorer grants it. A state that occurred
-//! before (table, time, and all that each node has seen) is not explored again. CI explores one kind of fault at a time;
+//! before (table, time, and all that each node has seen) is not explored again. Each scenario runs in both ways of committing: rows
+//! together with the head, as by the embedded table, and before it, as by DynamoDB's. CI explores one kind of fault at a time;
 //! `DORMOUSE_EXHAUSTIVE=wide` combines them. Queues and large states are not covered.
 #![allow(
     clippy::wildcard_enum_match_arm,
