@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::client::Client;
 use crate::command::{
     activity, cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume,
-    run, serve, show, start, studio, task, validate, verify,
+    run, secrets, serve, show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -81,6 +81,8 @@ enum Command {
     /// Publish activity types of your own, list and delete them
     #[command(subcommand)]
     Activity(ActivityCommand),
+    /// Set, list, revoke and delete the secrets that workflows name
+    Secrets(SecretsArgs),
     /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -119,6 +121,15 @@ enum Command {
     Export(Remote<export::ExportArgs>),
     #[command(flatten)]
     Operate(operate::OperateCommand),
+}
+
+/// Commands for secrets.
+#[derive(Debug, Args)]
+struct SecretsArgs {
+    #[command(subcommand)]
+    command: secrets::SecretsCommand,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Commands for tasks.
@@ -197,6 +208,9 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
                 wait(activity::delete(&args, &client(server), screen))
             }
         },
+        Command::Secrets(SecretsArgs { command, server }) => {
+            wait(secrets::secrets(&command, &client(server), screen))
+        }
         Command::Publish(Remote { args, server }) => {
             wait(publish::publish(&args, &client(server), screen))
         }

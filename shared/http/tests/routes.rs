@@ -55,6 +55,8 @@ mod rules;
 mod schedules;
 #[path = "routes/search_attributes.rs"]
 mod search_attributes;
+#[path = "routes/secrets.rs"]
+mod secrets;
 #[path = "routes/server.rs"]
 mod server;
 #[path = "routes/sessions.rs"]

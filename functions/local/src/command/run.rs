@@ -130,6 +130,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         signing_secret: None,
         commands: args.handlers.commands(),
         functions: args.handlers.functions().await?,
+        secrets_key: None,
         reach: args.reach.read(),
         observer: Some(Arc::clone(narrator) as _),
         traces: None,

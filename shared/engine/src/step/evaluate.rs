@@ -93,6 +93,18 @@ impl Cx<'_, '_> {
         })
     }
 
+    /// A value as it is kept. `None`: this host seals nothing.
+    pub(crate) fn seal(&self, value: &Value) -> Option<String> {
+        let secrets = self.run.environment.secrets?;
+        secrets.seal(&self.run.instance.id, value)
+    }
+
+    /// What was sealed in this instance.
+    pub(crate) fn open(&self, sealed: &str) -> Option<Value> {
+        let secrets = self.run.environment.secrets?;
+        secrets.open(&self.run.instance.id, sealed)
+    }
+
     /// What the journal shows of an input that a script gave as an object of .NET: there, its members have the names that
     /// a serialiser gives them.
     #[must_use]
@@ -138,6 +150,13 @@ impl Cx<'_, '_> {
                     .unwrap_or(Value::Null),
                 self.run.kind_of_input(name),
             ),
+            Expression::Secret(name) => {
+                let secret = self.run.secret(name).ok_or_else(|| {
+                    let message = format!("there is no secret '{name}': this server has none");
+                    Fault::new("ExpressionError", message)
+                })?;
+                (Value::String(secret), Kind::Plain)
+            }
             Expression::Script(script) => {
                 let expressions = self.run.environment.expressions;
                 let mut view = View {

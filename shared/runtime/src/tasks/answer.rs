@@ -29,8 +29,9 @@ impl Tasks<'_> {
         self,
         tenant: &Tenant,
         task_id: &str,
-        answer: Value,
+        mut answer: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        self.tenants_redaction(tenant).await?.json(&mut answer);
         self.tell(tenant, task_id, &Word::Answered { answer }).await
     }
 
@@ -46,6 +47,10 @@ impl Tasks<'_> {
         result: Value,
         answer: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
+        let redaction = self.tenants_redaction(tenant).await?;
+        let (mut answer, mut result) = (answer, result);
+        redaction.json(&mut answer);
+        redaction.json(&mut result);
         let mut input = Word::Answered { answer }.input();
         input.insert(RESULT.to_owned(), result);
         self.resume_with(tenant, task_id, input).await
@@ -60,7 +65,7 @@ impl Tasks<'_> {
         self,
         tenant: &Tenant,
         task_id: &str,
-        details: Value,
+        mut details: Value,
     ) -> Result<Heard, RuntimeError> {
         let Some((instance_id, bookmark)) = parse_task_id(task_id) else {
             return Ok(Heard::By(ResumeOutcome::NotFound));
@@ -71,6 +76,7 @@ impl Tasks<'_> {
         if open.is_some_and(|bookmark| !is_task(bookmark)) {
             return Ok(Heard::HasNoHeartbeat);
         }
+        self.tenants_redaction(tenant).await?.json(&mut details);
         let word = Word::Heartbeat { details };
         Ok(Heard::By(self.tell(tenant, task_id, &word).await?))
     }

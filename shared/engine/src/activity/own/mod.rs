@@ -205,7 +205,16 @@ impl Own {
             correlation_id: cx.correlation_id(),
             tenant: None,
         };
-        let task = body(&self.ty, progress, &facts);
+        let mut opened = progress.clone();
+        let sensitive = self.ty.inputs.iter().filter(|input| input.is_sensitive);
+        for input in sensitive {
+            if let Some(value) = opened.input.get_mut(&input.name)
+                && let Some(plain) = value.as_str().and_then(|sealed| cx.open(sealed))
+            {
+                *value = plain;
+            }
+        }
+        let task = body(&self.ty, &opened, &facts);
         cx.set_arguments(vec![("task".into(), task)]);
         let value = cx.evaluate(script, &DataType::Object);
         cx.set_arguments(Vec::new());
@@ -316,7 +325,12 @@ impl Activity for Own {
                 );
                 return Err(Fault::new("InvalidInput", message));
             }
-            input.insert(declared.name.clone(), value);
+            // It is in the state for as long as the task is open.
+            let sealed = match declared.is_sensitive && !value.is_null() {
+                true => cx.seal(&value),
+                false => None,
+            };
+            input.insert(declared.name.clone(), sealed.map_or(value, Value::String));
         }
         let progress = Progress {
             attempt: 1,

@@ -1,0 +1,179 @@
+//! `dormouse secrets`
+
+use std::io::Read as _;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::{items, text};
+use crate::client::{Client, segment};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::text_table::TextTable;
+
+/// Longest value that is read from standard input, in bytes.
+const VALUE_BYTES_MAX: u64 = 1 << 20;
+
+/// Actions on secrets.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsCommand {
+    /// Set a secret, or give it another value. The value is read from standard input
+    Set(SetArgs),
+    /// List secrets without their values
+    List,
+    /// Delete a secret with its value
+    Delete(NameArgs),
+    /// Revoke a secret: it keeps its name and loses its value for good
+    Revoke(NameArgs),
+    /// Test if the value of a secret can be read, without showing it
+    Test(NameArgs),
+    /// Seal all values with another key
+    RotateKey,
+}
+
+/// Name of a secret.
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
+    /// Name of the secret
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Secret to set.
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    of: NameArgs,
+    /// Description of its use
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Read the value elsewhere: a key of the server's configuration. `Stripe:Key` is its variable DORMOUSE_SECRET_STRIPE_KEY
+    #[arg(long, value_name = "KEY")]
+    reference: Option<String>,
+    /// End of the value's validity, such as 2027-01-31T00:00:00Z
+    #[arg(long, value_name = "TIME")]
+    expires_at: Option<String>,
+}
+
+fn path_of(name: &str) -> String {
+    format!("/secrets/{}", segment(name))
+}
+
+/// Carries an action out.
+pub(crate) async fn secrets(
+    command: &SecretsCommand,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    match command {
+        SecretsCommand::Set(args) => set(args, client, screen).await,
+        SecretsCommand::List => list(client, screen).await,
+        SecretsCommand::Delete(args) => {
+            client.delete(&path_of(&args.name)).await?;
+            screen.line(format!("Deleted {}", screen.bold(&args.name)));
+            screen.value(&json!({ "deleted": args.name }));
+            Ok(Exit::Ok)
+        }
+        SecretsCommand::Revoke(args) => {
+            let path = format!("{}/revoke", path_of(&args.name));
+            let answer = client.post(&path, &json!({})).await?;
+            screen.line(format!("Revoked {}", screen.bold(&args.name)));
+            screen.value(&answer);
+            Ok(Exit::Ok)
+        }
+        SecretsCommand::Test(args) => {
+            let path = format!("{}/test", path_of(&args.name));
+            let answer = client.post(&path, &json!({})).await?;
+            screen.value(&answer);
+            if answer.get("succeeded").and_then(Value::as_bool) == Some(true) {
+                screen.line("The value can be read.");
+                return Ok(Exit::Ok);
+            }
+            screen.line(text(&answer, "error"));
+            Ok(Exit::Failed)
+        }
+        SecretsCommand::RotateKey => {
+            let answer = client.post("/secret-keys/rotate", &json!({})).await?;
+            let count = answer.get("resealed").map(ToString::to_string);
+            screen.line(format!(
+                "Sealed {} values with a new key",
+                count.unwrap_or_default()
+            ));
+            screen.value(&answer);
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+fn value() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(VALUE_BYTES_MAX)
+        .read_to_string(&mut text);
+    read.map_err(Failure::system)?;
+    // As `echo` writes it.
+    let value = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(value.strip_suffix('\r').unwrap_or(value).to_owned())
+}
+
+async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+    let mut body = Map::new();
+    match &args.reference {
+        Some(reference) => {
+            body.insert("storeName".into(), "Configuration".into());
+            body.insert("configurationKey".into(), reference.as_str().into());
+        }
+        None => {
+            body.insert("value".into(), value()?.into());
+        }
+    }
+    if let Some(at) = &args.expires_at {
+        body.insert("expiresAt".into(), at.as_str().into());
+    }
+    let name = &args.of.name;
+    let all = client.get("/secrets?pageSize=200").await?;
+    let is_known = items(&all, "items")
+        .iter()
+        .any(|item| text(item, "name").eq_ignore_ascii_case(name.trim()));
+    let answer = if is_known {
+        let path = format!("{}/rotate", path_of(name));
+        client.post(&path, &Value::Object(body)).await?
+    } else {
+        body.insert("name".into(), name.as_str().into());
+        if let Some(description) = &args.description {
+            body.insert("description".into(), description.as_str().into());
+        }
+        client.post("/secrets", &Value::Object(body)).await?
+    };
+    let version = answer.get("currentVersion").map(ToString::to_string);
+    screen.line(format!(
+        "Set {} version {}",
+        screen.bold(text(&answer, "name")),
+        version.unwrap_or_default()
+    ));
+    screen.value(&answer);
+    Ok(Exit::Ok)
+}
+
+async fn list(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+    let answer = client.get("/secrets?pageSize=200").await?;
+    let mut table = TextTable::new(&["NAME", "STATUS", "VERSION", "STORE", "WHAT"]);
+    for item in items(&answer, "items") {
+        let version = item.get("currentVersion").map(ToString::to_string);
+        table.row([
+            text(item, "name").to_owned(),
+            text(item, "status").to_owned(),
+            version.unwrap_or_default(),
+            text(item, "storeName").to_owned(),
+            text(item, "description").to_owned(),
+        ]);
+    }
+    if items(&answer, "items").is_empty() {
+        screen.line("There are none. Set one: dormouse secrets set NAME < FILE");
+    }
+    screen.table(&table);
+    screen.value(&answer);
+    Ok(Exit::Ok)
+}
