@@ -94,6 +94,7 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         runtime.query().routes(tenant);
         runtime.dead_letters().list(tenant, 10, None);
         runtime.query().consumers(tenant, "used");
+        runtime.accounts().secrets().get(tenant, "shop");
         runtime.operations().sweep();
         runtime.instances().delete(tenant, "wait");
         runtime.delivery().deliver(&clean("wait"));

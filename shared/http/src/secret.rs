@@ -1,6 +1,8 @@
 //! Secrets, as Elsa's module of that name has them. No route tells a value.
 
+use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
 use dormouse_engine::time::Timestamp;
@@ -27,6 +29,25 @@ const TEXT: &str = "Text";
 const PAGE: usize = 100;
 /// The most secrets of a page.
 const PAGE_MAX: usize = 200;
+
+/// The server of a request about secrets. Where steps cannot name secrets, no route pretends that there are any.
+struct OfSecrets(App);
+
+impl FromRequestParts<App> for OfSecrets {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let Scoped(app) = Scoped::from_request_parts(parts, app).await?;
+        match app.runtime().accounts().secrets().are_allowed() {
+            true => Ok(Self(app)),
+            false => Err(Operating::NotHere {
+                module: "/secrets",
+                reason: "the functions on AWS have no keys to seal values with; `dormouse serve` has secrets, also over a table of DynamoDB",
+            }
+            .into()),
+        }
+    }
+}
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
@@ -116,7 +137,7 @@ async fn found(app: &App, filter: &Filter) -> Result<Vec<Value>, Refusal> {
 }
 
 /// `GET /secrets`
-async fn list(Scoped(app): Scoped, query: Query) -> Result<Answer<Value>, Refusal> {
+async fn list(OfSecrets(app): OfSecrets, query: Query) -> Result<Answer<Value>, Refusal> {
     let several = |one: &str, more: &str| {
         let mut names = query.all(more);
         names.extend(query.text(one).map(str::to_owned));
@@ -142,7 +163,7 @@ async fn list(Scoped(app): Scoped, query: Query) -> Result<Answer<Value>, Refusa
 
 /// `POST /secrets/picker`
 async fn pick(
-    Scoped(app): Scoped,
+    OfSecrets(app): OfSecrets,
     ElsaJson(mut filter): ElsaJson<Filter>,
 ) -> Result<Answer<Value>, Refusal> {
     if filter.active_only.unwrap_or(true) {
@@ -154,7 +175,7 @@ async fn pick(
 }
 
 /// `GET /secrets/descriptors`
-async fn descriptors() -> Answer<Value> {
+async fn descriptors(_: OfSecrets) -> Answer<Value> {
     Answer(json!({
         "types": [{
             "name": TEXT,
@@ -228,10 +249,9 @@ struct Create {
 
 /// `POST /secrets`
 async fn create(
-    Scoped(app): Scoped,
+    OfSecrets(app): OfSecrets,
     ElsaJson(mut request): ElsaJson<Create>,
 ) -> Result<Answer<Value>, Refusal> {
-    allowed(&app)?;
     let is = |given: &Option<String>, name: &str| {
         given
             .as_deref()
@@ -264,7 +284,10 @@ async fn create(
 }
 
 /// `GET /secrets/{name}`
-async fn read(Scoped(app): Scoped, Path(name): Path<String>) -> Result<Answer<Value>, Refusal> {
+async fn read(
+    OfSecrets(app): OfSecrets,
+    Path(name): Path<String>,
+) -> Result<Answer<Value>, Refusal> {
     match app
         .runtime()
         .accounts()
@@ -287,7 +310,7 @@ struct Update {
 
 /// `POST /secrets/{name}`
 async fn update(
-    Scoped(app): Scoped,
+    OfSecrets(app): OfSecrets,
     Path(name): Path<String>,
     ElsaJson(request): ElsaJson<Update>,
 ) -> Result<Answer<Value>, Refusal> {
@@ -299,11 +322,10 @@ async fn update(
 
 /// `POST /secrets/{name}/rotate`: another value, for the store that the secret has.
 async fn rotate(
-    Scoped(app): Scoped,
+    OfSecrets(app): OfSecrets,
     Path(name): Path<String>,
     ElsaJson(mut request): ElsaJson<Given>,
 ) -> Result<Answer<Value>, Refusal> {
-    allowed(&app)?;
     let secrets = app.runtime().accounts().secrets();
     let Some(secret) = secrets.get(app.tenant(), &name).await? else {
         return Err(refusal(name, SecretRefusal::NotFound));
@@ -315,7 +337,10 @@ async fn rotate(
 }
 
 /// `POST /secrets/{name}/revoke`
-async fn revoke(Scoped(app): Scoped, Path(name): Path<String>) -> Result<Answer<Value>, Refusal> {
+async fn revoke(
+    OfSecrets(app): OfSecrets,
+    Path(name): Path<String>,
+) -> Result<Answer<Value>, Refusal> {
     let changed = app
         .runtime()
         .accounts()
@@ -326,21 +351,22 @@ async fn revoke(Scoped(app): Scoped, Path(name): Path<String>) -> Result<Answer<
 }
 
 /// `DELETE /secrets/{name}`
-async fn remove(Scoped(app): Scoped, Path(name): Path<String>) -> Result<StatusCode, Refusal> {
-    match app
-        .runtime()
-        .accounts()
-        .secrets()
-        .delete(app.tenant(), &name)
-        .await?
-    {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(refusal(name, SecretRefusal::NotFound)),
+async fn remove(
+    OfSecrets(app): OfSecrets,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    let secrets = app.runtime().accounts().secrets();
+    match secrets.delete(app.tenant(), &name).await? {
+        SecretOutcome::Done(_) => Ok(StatusCode::NO_CONTENT),
+        SecretOutcome::Refused(why) => Err(refusal(name, why)),
     }
 }
 
 /// `POST /secrets/{name}/test`: whether the value can be read, and not what it is.
-async fn test(Scoped(app): Scoped, Path(name): Path<String>) -> Result<Answer<Value>, Refusal> {
+async fn test(
+    OfSecrets(app): OfSecrets,
+    Path(name): Path<String>,
+) -> Result<Answer<Value>, Refusal> {
     let error = match app
         .runtime()
         .accounts()
@@ -358,7 +384,7 @@ async fn test(Scoped(app): Scoped, Path(name): Path<String>) -> Result<Answer<Va
 }
 
 /// `POST /secret-keys/rotate`: another key for all values of all tenants.
-async fn change_key(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
+async fn change_key(OfSecrets(app): OfSecrets) -> Result<Answer<Value>, Refusal> {
     if *app.tenant() != dormouse_runtime::Tenant::default() {
         return Err(Operating::NotYourDeployment.into());
     }
@@ -366,13 +392,6 @@ async fn change_key(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
         KeyChanged::Done { resealed } => Ok(Answer(json!({ "resealed": resealed }))),
         KeyChanged::Unreadable { count } => Err(Operating::SecretsUnreadable { count }.into()),
         KeyChanged::NotSealed => Err(refusal(String::new(), SecretRefusal::NotSealed)),
-    }
-}
-
-fn allowed(app: &App) -> Result<(), Refusal> {
-    match app.runtime().accounts().secrets().are_allowed() {
-        true => Ok(()),
-        false => Err(refusal(String::new(), SecretRefusal::NotSealed)),
     }
 }
 

@@ -55,6 +55,8 @@ mod rules;
 mod schedules;
 #[path = "routes/search_attributes.rs"]
 mod search_attributes;
+#[path = "routes/secret_limits.rs"]
+mod secret_limits;
 #[path = "routes/secrets.rs"]
 mod secrets;
 #[path = "routes/server.rs"]

@@ -94,6 +94,20 @@ impl Keyring {
         Some(head)
     }
 
+    /// Whether the key in use sealed this, judged by the id of the key alone.
+    #[must_use]
+    pub fn is_current(&self, sealed: &[u8]) -> bool {
+        let id = sealed.get(1..=ID_LENGTH);
+        self.0.first().is_some_and(|key| id == Some(&id_of(key)))
+    }
+
+    /// Whether one of the keys sealed this, judged by the id of the key alone.
+    #[must_use]
+    pub fn knows(&self, sealed: &[u8]) -> bool {
+        let id = sealed.get(1..=ID_LENGTH);
+        self.0.iter().any(|key| id == Some(&id_of(key)))
+    }
+
     /// Opens what was sealed for this purpose with any of the keys.
     #[must_use]
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
@@ -135,6 +149,9 @@ mod tests {
         let sealed = old.seal("p", [1, 1], b"x").unwrap();
         let both = old.with([2; 32]);
         assert_eq!(both.open("p", &sealed).unwrap(), b"x");
+        assert!(old.is_current(&sealed) && !both.is_current(&sealed));
+        assert!(!both.is_current(&sealed[..3]) && !both.knows(&sealed[..3]));
+        assert!(both.knows(&sealed) && !Keyring::new([2; 32]).knows(&sealed));
         let again = both.seal("p", [1, 1], b"x").unwrap();
         assert_eq!(old.open("p", &again), None);
         assert_eq!(Keyring::parse(&both.text()), Some(both));

@@ -15,6 +15,13 @@ use crate::text_table::TextTable;
 /// Longest value that is read from standard input, in bytes.
 const VALUE_BYTES_MAX: u64 = 1 << 20;
 
+/// Secrets of a page.
+const PAGE: usize = 200;
+/// Elsa's name of the store that seals values.
+const ENCRYPTED: &str = "Encrypted";
+/// Elsa's name of the store that reads values elsewhere.
+const CONFIGURATION: &str = "Configuration";
+
 /// Actions on secrets.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretsCommand {
@@ -118,34 +125,57 @@ fn value() -> Result<String, Failure> {
     Ok(value.strip_suffix('\r').unwrap_or(value).to_owned())
 }
 
+/// The secret of a name. `None`: it was never set.
+async fn known(name: &str, client: &Client) -> Result<Option<Value>, Failure> {
+    match client.get(&path_of(name)).await {
+        Ok(secret) => Ok(Some(secret)),
+        Err(failure) if failure.code == "noSuchSecret" => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
 async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+    let name = args.of.name.trim();
+    let known = known(name, client).await?;
+    let store = match args.reference {
+        Some(_) => CONFIGURATION,
+        None => ENCRYPTED,
+    };
+    let other = known.as_ref().map(|secret| text(secret, "storeName"));
+    if let Some(other) = other.filter(|other| *other != store) {
+        let message = format!("`{name}` has its value in the store {other}, not {store}");
+        let failure = Failure::new(Exit::Conflict, "secretExists", message);
+        return Err(failure.help(format!("dormouse secrets delete {name}")));
+    }
     let mut body = Map::new();
     match &args.reference {
-        Some(reference) => {
-            body.insert("storeName".into(), "Configuration".into());
-            body.insert("configurationKey".into(), reference.as_str().into());
-        }
-        None => {
-            body.insert("value".into(), value()?.into());
-        }
-    }
+        Some(reference) => body.insert("configurationKey".into(), reference.as_str().into()),
+        None => body.insert("value".into(), value()?.into()),
+    };
     if let Some(at) = &args.expires_at {
         body.insert("expiresAt".into(), at.as_str().into());
     }
-    let name = &args.of.name;
-    let all = client.get("/secrets?pageSize=200").await?;
-    let is_known = items(&all, "items")
-        .iter()
-        .any(|item| text(item, "name").eq_ignore_ascii_case(name.trim()));
-    let answer = if is_known {
-        let path = format!("{}/rotate", path_of(name));
-        client.post(&path, &Value::Object(body)).await?
-    } else {
-        body.insert("name".into(), name.as_str().into());
-        if let Some(description) = &args.description {
-            body.insert("description".into(), description.as_str().into());
+    let answer = match known {
+        Some(secret) => {
+            let path = format!("{}/rotate", path_of(name));
+            let answer = client.post(&path, &Value::Object(body)).await?;
+            match &args.description {
+                Some(description) => {
+                    let shown = text(&secret, "displayName");
+                    let texts = json!({ "displayName": shown, "description": description });
+                    client.post(&path_of(name), &texts).await?
+                }
+                None => answer,
+            }
         }
-        client.post("/secrets", &Value::Object(body)).await?
+        None => {
+            body.insert("name".into(), name.into());
+            body.insert("storeName".into(), store.into());
+            if let Some(description) = &args.description {
+                body.insert("description".into(), description.as_str().into());
+            }
+            client.post("/secrets", &Value::Object(body)).await?
+        }
     };
     let version = answer.get("currentVersion").map(ToString::to_string);
     screen.line(format!(
@@ -157,23 +187,41 @@ async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<Exit, F
     Ok(Exit::Ok)
 }
 
+/// All secrets, a page at a time.
+async fn all(client: &Client) -> Result<Vec<Value>, Failure> {
+    let mut all = Vec::new();
+    for page in 0.. {
+        let answer = client
+            .get(&format!("/secrets?page={page}&pageSize={PAGE}"))
+            .await?;
+        let found = items(&answer, "items");
+        all.extend_from_slice(found);
+        if found.len() < PAGE {
+            break;
+        }
+    }
+    Ok(all)
+}
+
 async fn list(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
-    let answer = client.get("/secrets?pageSize=200").await?;
-    let mut table = TextTable::new(&["NAME", "STATUS", "VERSION", "STORE", "WHAT"]);
-    for item in items(&answer, "items") {
-        let version = item.get("currentVersion").map(ToString::to_string);
+    let all = all(client).await?;
+    let mut table = TextTable::new(&["NAME", "STATUS", "VERSION", "STORE", "DESCRIPTION"]);
+    for item in &all {
+        let version = item
+            .get("currentVersion")
+            .filter(|version| version.is_u64());
         table.row([
             text(item, "name").to_owned(),
             text(item, "status").to_owned(),
-            version.unwrap_or_default(),
+            version.map(ToString::to_string).unwrap_or_default(),
             text(item, "storeName").to_owned(),
             text(item, "description").to_owned(),
         ]);
     }
-    if items(&answer, "items").is_empty() {
+    if all.is_empty() {
         screen.line("There are none. Set one: dormouse secrets set NAME < FILE");
     }
     screen.table(&table);
-    screen.value(&answer);
+    screen.value(&json!({ "totalCount": all.len(), "items": all }));
     Ok(Exit::Ok)
 }

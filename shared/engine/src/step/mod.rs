@@ -29,7 +29,7 @@ pub use alter::Change;
 pub use cx::Cx;
 pub use event_links::EventLinks;
 pub use fault::{Fault, Origin};
-pub use outside::{SecretReferences, Settings};
+pub use outside::{CannotSeal, SEALED_PREFIX, SecretReferences, Settings};
 pub use run::Run;
 
 use crate::call::{Answer, Call, HttpResponse};

@@ -315,7 +315,7 @@ fn secret(name: &str, why: SecretRefusal) -> Facts {
         SecretRefusal::TooMany => (
             S::CONFLICT,
             "tooMany",
-            "nothing was done: there are 500 secrets already, which is the limit".to_owned(),
+            "nothing was done: a tenant has at most 500 secrets, and 1 MiB of values together; delete secrets that no workflow names".to_owned(),
         ),
         SecretRefusal::NotSealed => (
             S::NOT_IMPLEMENTED,

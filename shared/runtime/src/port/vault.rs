@@ -11,22 +11,33 @@ pub trait Vault: Send + Sync + 'static {
     /// Whether values can be sealed. Otherwise secrets are references.
     fn seals(&self) -> bool;
 
-    /// Seals a value with the key in use, for one purpose. The random numbers never come twice.
+    /// Reads the keys anew: another process may have put another one in use.
     ///
     /// # Errors
     ///
-    /// [`PortError`]: the keys cannot be read or written.
+    /// [`PortError`]: the keys cannot be read.
+    fn read_keys(&self) -> Result<(), PortError>;
+
+    /// Seals a value with the key in use, for one purpose. The same random numbers never come with another purpose or value.
+    /// To be called by steps, so it reads nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`PortError`]: there is no key.
     fn seal(&self, purpose: &str, random: [u64; 2], value: &[u8]) -> Result<Vec<u8>, PortError>;
 
-    /// Opens what was sealed for this purpose. `None`: with none of the keys.
+    /// Opens what was sealed for this purpose, also with keys that another process put in use. `None`: with none of the keys.
     ///
     /// # Errors
     ///
     /// [`PortError`]: the keys cannot be read or written.
     fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Option<Vec<u8>>, PortError>;
 
-    /// Puts another key in use. The keys before still open: values of open tasks are sealed with them. The oldest is
-    /// dropped where there are many.
+    /// Whether the key in use sealed this.
+    fn is_current(&self, sealed: &[u8]) -> bool;
+
+    /// Puts another key in use. The earlier keys still open: values of open tasks are sealed with them. The oldest
+    /// key is dropped where there are many.
     ///
     /// # Errors
     ///

@@ -10,7 +10,9 @@ pub(crate) mod pause;
 pub(crate) mod polls;
 pub(crate) mod running;
 pub(crate) mod secret_filling;
+pub(crate) mod secret_redaction;
 pub(crate) mod secret_references;
+pub(crate) mod secret_values;
 pub(crate) mod settings;
 pub(crate) mod task_lines;
 
@@ -36,7 +38,7 @@ use crate::runtime::outgoing::Outgoing;
 use crate::runtime::pause::KnownPause;
 use crate::runtime::polls::Polls;
 use crate::runtime::running::Running;
-use crate::runtime::secret_references::KnownSecrets;
+use crate::runtime::secret_values::KnownSecrets;
 use crate::runtime::task_lines::TaskLines;
 
 handle!(

@@ -1,69 +1,99 @@
-//! Values in the place of references, in what leaves for outside; and nothing of them in what comes back.
+//! Puts values in the place of references, in what leaves for outside.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_engine::call::{Answer, HttpRequest};
-use dormouse_engine::sensitive::REDACTED;
+use dormouse_engine::activity::own::OpenTask;
+use dormouse_engine::call::HttpRequest;
+use dormouse_engine::instance::Instance;
+use dormouse_engine::step::SEALED_PREFIX;
 use dormouse_store::Tenant;
 use serde_json::Value;
 
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
-use crate::runtime::secret_references::{KEPT, PREFIX, Piece, Reader, Values, open_kept};
+use crate::runtime::secret_redaction::{Form, Redaction};
+use crate::runtime::secret_references::{
+    PREFIX, Piece, Reader, claims_reference, open_kept, said_before_name,
+};
+use crate::runtime::secret_values::Values;
 
-/// Shorter values are not looked for in what comes back: they would be found everywhere.
-const MARK_LENGTH_MIN: usize = 4;
+/// Bytes that one request or task may grow to by the values in it.
+const FILLED_BYTES_MAX: usize = 8 << 20;
 
 /// Puts values in the place of an instance's references.
-pub(crate) struct Filling {
+struct Filling {
     reader: Reader,
     values: Arc<Values>,
     /// What was put anywhere, in the forms that it was put in.
     redaction: Redaction,
-    /// The first secret that has no value.
-    missing: Option<String>,
+    /// Bytes that may still be put in.
+    left: usize,
+    /// The first reason why this cannot be sent.
+    lack: Option<Unfilled>,
 }
 
-/// What must not come back.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Redaction(BTreeSet<String>);
-
-/// How a value is written where it is put.
-#[derive(Clone, Copy)]
-enum Form {
-    Plain,
-    Json,
-    Percent,
+/// Reason why something is not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfilled {
+    /// Stable, for programs.
+    pub(crate) code: &'static str,
+    /// Sentence for people.
+    pub(crate) message: String,
 }
 
-impl Form {
-    fn of(self, value: &str) -> String {
-        match self {
-            Self::Plain => value.to_owned(),
-            Self::Json => {
-                let quoted = Value::String(value.to_owned()).to_string();
-                let inner = quoted.get(1..quoted.len().saturating_sub(1));
-                inner.unwrap_or_default().to_owned()
-            }
-            Self::Percent => form_urlencoded::byte_serialize(value.as_bytes())
-                .collect::<String>()
-                .replace('+', "%20"),
+impl Unfilled {
+    fn not_found(message: String) -> Self {
+        let code = "SecretNotFound";
+        Self { code, message }
+    }
+
+    /// A process without secrets has what another process of the deployment made.
+    fn no_secrets() -> Self {
+        Self::not_found(
+            "it names a secret, and the process that was to send it has no secrets: send it from servers that have them, `dormouse serve`".into(),
+        )
+    }
+
+    fn sealed(input: &str) -> Self {
+        let message = format!(
+            "the sensitive input `{input}` is sealed in the state, and this server does not have the key that sealed it"
+        );
+        Self {
+            code: "InputUnreadable",
+            message,
         }
     }
 
-    /// The form of a body.
-    fn of_body(request: &HttpRequest) -> Self {
-        let mut headers = request.headers.iter();
-        let kind = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        let kind = kind.map(|(_, value)| value.to_ascii_lowercase());
-        match kind.unwrap_or_default() {
-            kind if kind.contains("json") => Self::Json,
-            kind if kind.contains("x-www-form-urlencoded") => Self::Percent,
-            _ => Self::Plain,
+    fn too_large() -> Self {
+        let message = format!(
+            "with the values of its secrets it would have more than {FILLED_BYTES_MAX} bytes"
+        );
+        Self {
+            code: "SecretsTooLarge",
+            message,
         }
+    }
+}
+
+/// Outcome of filling.
+pub(crate) enum Filled<T> {
+    /// This is to be sent, and that not to come back.
+    Done(T, Redaction),
+    /// It must not be sent.
+    Refused(Unfilled),
+}
+
+/// The form of a body.
+fn form_of_body(request: &HttpRequest) -> Form {
+    let mut headers = request.headers.iter();
+    let kind = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let kind = kind.map(|(_, value)| value.to_ascii_lowercase());
+    match kind.unwrap_or_default() {
+        kind if kind.contains("json") => Form::Json,
+        kind if kind.contains("x-www-form-urlencoded") => Form::Percent,
+        _ => Form::Plain,
     }
 }
 
@@ -75,17 +105,16 @@ fn basic(header: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Whether anything in a request looks like a reference.
-fn may_name_secrets(request: &HttpRequest) -> bool {
-    let in_body = request.body.as_ref().is_some_and(|body| {
-        let mut windows = body.windows(PREFIX.len());
-        windows.any(|part| part == PREFIX.as_bytes())
-    });
-    let in_header = |value: &str| {
-        value.contains(PREFIX) || basic(value).is_some_and(|text| text.contains(PREFIX))
-    };
-    in_body
-        || request.url.contains(PREFIX)
+/// The body as text. One that is no text has no references.
+fn text_of_body(request: &HttpRequest) -> Option<&str> {
+    str::from_utf8(request.body.as_deref()?).ok()
+}
+
+/// Whether any text of a request is like this.
+fn any_part(request: &HttpRequest, found: impl Fn(&str) -> bool) -> bool {
+    let in_header = |value: &str| found(value) || basic(value).is_some_and(|text| found(&text));
+    found(&request.url)
+        || text_of_body(request).is_some_and(&found)
         || request.headers.iter().any(|(_, value)| in_header(value))
 }
 
@@ -113,14 +142,18 @@ impl Filling {
         for piece in self.reader.pieces(text) {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
+                Piece::Secret(_) if self.lack.is_some() => {}
                 Piece::Secret(name) => match self.values.get(&name) {
-                    Some(value) => {
-                        for form in [Form::Plain, Form::Json, Form::Percent] {
-                            self.redaction.add(form.of(value));
+                    Ok(value) => {
+                        let put = form.of(value);
+                        match self.left.checked_sub(put.len()) {
+                            Some(left) => self.left = left,
+                            None => self.lack = Some(Unfilled::too_large()),
                         }
-                        filled.push_str(&form.of(value));
+                        self.redaction.add_value(value);
+                        filled.push_str(&put);
                     }
-                    None => self.missing = Some(name),
+                    Err(lack) => self.lack = Some(Unfilled::not_found(lack.sentence(&name))),
                 },
             }
         }
@@ -144,123 +177,16 @@ impl Filling {
         for (_, value) in &mut filled.headers {
             *value = self.header(value);
         }
-        // A body that is no text has no references.
-        let body = request.body.as_deref().map(str::from_utf8);
-        if let Some(Ok(body)) = body {
-            filled.body = Some(self.fill(body, Form::of_body(request)).into_bytes());
+        if let Some(body) = text_of_body(request) {
+            filled.body = Some(self.fill(body, form_of_body(request)).into_bytes());
         }
         filled
     }
 
     fn finish<T>(self, filled: T) -> Filled<T> {
-        match self.missing {
-            Some(name) => Filled::NoSuchSecret(name),
+        match self.lack {
+            Some(lack) => Filled::Refused(lack),
             None => Filled::Done(filled, self.redaction),
-        }
-    }
-}
-
-/// What became of filling.
-pub(crate) enum Filled<T> {
-    /// This is to be sent, and that not to come back.
-    Done(T, Redaction),
-    /// There is no secret of that name, or it does not count.
-    NoSuchSecret(String),
-}
-
-/// What is said of a secret that is not there.
-pub(crate) fn no_such_secret(name: &str) -> String {
-    format!(
-        "there is no secret `{name}` that counts: it was never set, is revoked, or has expired; list secrets with `dormouse secrets list`"
-    )
-}
-
-impl Redaction {
-    /// All values of a tenant.
-    pub(crate) fn of(values: &Values) -> Self {
-        let mut all = Self::default();
-        for value in values.values() {
-            for form in [Form::Plain, Form::Json, Form::Percent] {
-                all.add(form.of(value));
-            }
-        }
-        all
-    }
-
-    fn add(&mut self, mark: String) {
-        if mark.len() >= MARK_LENGTH_MIN {
-            self.0.insert(mark);
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Takes the values out of a text, the longest first: one may be a part of another.
-    pub(crate) fn text(&self, text: &mut String) {
-        let mut marks: Vec<&String> = self.0.iter().collect();
-        marks.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
-        for mark in marks {
-            if text.contains(mark.as_str()) {
-                *text = text.replace(mark.as_str(), REDACTED);
-            }
-        }
-    }
-
-    /// Takes them out of every text of a value, and out of the names of its members.
-    pub(crate) fn json(&self, value: &mut Value) {
-        if self.is_empty() {
-            return;
-        }
-        let is_in_names = self.0.iter().any(|mark| value.to_string().contains(mark));
-        each_text(value, &mut |text| self.text(text));
-        if is_in_names {
-            // Whatever is left is in names or spread over what is no text.
-            let mut text = value.to_string();
-            self.text(&mut text);
-            if let Ok(read) = serde_json::from_str(&text) {
-                *value = read;
-            }
-        }
-    }
-
-    fn bytes(&self, bytes: &mut Vec<u8>) {
-        if self.is_empty() {
-            return;
-        }
-        let mut marks: Vec<&[u8]> = self.0.iter().map(String::as_bytes).collect();
-        marks.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
-        let (mut clean, mut rest) = (Vec::with_capacity(bytes.len()), bytes.as_slice());
-        while let Some((first, others)) = rest.split_first() {
-            match marks.iter().find_map(|mark| rest.strip_prefix(*mark)) {
-                Some(after) => {
-                    clean.extend_from_slice(REDACTED.as_bytes());
-                    rest = after;
-                }
-                None => {
-                    clean.push(*first);
-                    rest = others;
-                }
-            }
-        }
-        *bytes = clean;
-    }
-
-    /// Takes them out of an answer.
-    pub(crate) fn answer(&self, answer: &mut Answer) {
-        match answer {
-            Answer::Http { headers, body, .. } => {
-                headers
-                    .values_mut()
-                    .flatten()
-                    .for_each(|value| self.text(value));
-                self.bytes(body);
-            }
-            Answer::FailedToConnect { message }
-            | Answer::Refused { message }
-            | Answer::NotStarted { message } => self.text(message),
-            Answer::TimedOut | Answer::Executed { .. } | Answer::Found => {}
         }
     }
 }
@@ -278,7 +204,8 @@ impl Runtime {
             reader,
             values: self.secret_values(tenant).await?,
             redaction: Redaction::default(),
-            missing: None,
+            left: FILLED_BYTES_MAX,
+            lack: None,
         }))
     }
 
@@ -289,55 +216,62 @@ impl Runtime {
         instance: &str,
         request: &HttpRequest,
     ) -> Result<Option<Filled<HttpRequest>>, RuntimeError> {
-        if !may_name_secrets(request) {
+        if !any_part(request, |text| text.contains(PREFIX)) {
             return Ok(None);
         }
-        let filling = self.filling(tenant, instance).await?;
-        Ok(filling.map(|mut filling| {
-            let filled = filling.request(request);
-            filling.finish(filled)
-        }))
+        let Some(mut filling) = self.filling(tenant, instance).await? else {
+            let begin = said_before_name(tenant, instance);
+            let is_claimed = any_part(request, |text| claims_reference(text, &begin));
+            return Ok(is_claimed.then(|| Filled::Refused(Unfilled::no_secrets())));
+        };
+        let filled = filling.request(request);
+        Ok(Some(filling.finish(filled)))
     }
 
-    /// The same with the body of a task.
-    pub(crate) async fn filled_body(
+    /// A task as its handler is told it: sensitive inputs opened, and values in the place of references.
+    pub(crate) async fn filled_task(
         &self,
         tenant: &Tenant,
-        instance: &str,
-        mut body: Value,
+        instance: &Instance,
+        task: &OpenTask<'_>,
     ) -> Result<Filled<Value>, RuntimeError> {
+        let id = instance.id.as_str();
         let mut redaction = Redaction::default();
-        if let (Some(vault), Some(Value::Object(inputs))) =
-            (&self.ports().vault, body.get_mut("input"))
-        {
-            for value in inputs.values_mut() {
-                let sealed = value.as_str().filter(|text| text.starts_with(KEPT));
-                if let Some(plain) =
-                    sealed.and_then(|text| open_kept(vault, tenant, instance, text))
-                {
-                    each_text(&mut plain.clone(), &mut |text| redaction.add(text.clone()));
-                    *value = plain;
-                }
-            }
+        let mut body = task.body(instance, tenant.as_str());
+        let declared = task.activity_type.inputs.iter();
+        for input in declared.filter(|input| input.is_sensitive) {
+            let inputs = body.get_mut("input").and_then(Value::as_object_mut);
+            let Some(value) = inputs.and_then(|inputs| inputs.get_mut(&input.name)) else {
+                continue;
+            };
+            let sealed = value.as_str();
+            let Some(sealed) = sealed.filter(|text| text.starts_with(SEALED_PREFIX)) else {
+                continue;
+            };
+            let vault = self.ports().vault.as_ref();
+            let Some(mut plain) = vault.and_then(|vault| open_kept(vault, tenant, id, sealed))
+            else {
+                return Ok(Filled::Refused(Unfilled::sealed(&input.name)));
+            };
+            each_text(&mut plain, &mut |text| redaction.add_value(text));
+            *value = plain;
         }
         if !any_text(&body, &|text| text.contains(PREFIX)) {
             return Ok(Filled::Done(body, redaction));
         }
-        let Some(mut filling) = self.filling(tenant, instance).await? else {
-            return Ok(Filled::Done(body, redaction));
+        let Some(mut filling) = self.filling(tenant, id).await? else {
+            let begin = said_before_name(tenant, id);
+            return Ok(
+                match any_text(&body, &|text| claims_reference(text, &begin)) {
+                    true => Filled::Refused(Unfilled::no_secrets()),
+                    false => Filled::Done(body, redaction),
+                },
+            );
         };
         filling.redaction = redaction;
         each_text(&mut body, &mut |text| {
-            *text = filling.fill(text, Form::Plain)
+            *text = filling.fill(text, Form::Plain);
         });
         Ok(filling.finish(body))
-    }
-
-    /// What must not come back from a worker: which secrets it was given is not known here.
-    pub(crate) async fn tenants_redaction(
-        &self,
-        tenant: &Tenant,
-    ) -> Result<Redaction, RuntimeError> {
-        Ok(Redaction::of(&*self.secret_values(tenant).await?))
     }
 }

@@ -3,68 +3,26 @@
 //! A reference is signed and counts for one instance only. So nobody who can send data to a workflow can make it send a
 //! secret: a text that was not made by a step of that instance is a text.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dormouse_engine::id::InstanceId;
-use dormouse_engine::step::SecretReferences;
+use dormouse_engine::step::{CannotSeal, SEALED_PREFIX, SecretReferences};
 use dormouse_identity::mac;
 use dormouse_identity::secret::sha256_hex;
 use dormouse_store::Tenant;
-use dormouse_store::identity::secret::{SecretPlace, StoredSecret};
-
 use serde_json::Value;
 
-use crate::error::RuntimeError;
 use crate::port::Vault;
 use crate::runtime::Runtime;
 
 /// What a reference begins with.
 pub(crate) const PREFIX: &str = "dmsecret_";
-/// What a sealed value in the state of an instance begins with.
-pub(crate) const KEPT: &str = "dmkept_";
 /// What the signature is for.
 const PURPOSE: &str = "secret";
 /// Length of a signature: 256 bits as Base64.
 const MARK_LENGTH: usize = 43;
-/// For so long values are remembered, in ms: a new value counts within a minute.
-const KNOWN_MS: i64 = 20_000;
-/// Tenants whose values are remembered.
-const TENANTS_MAX: usize = 1_000;
-
-/// Values by name.
-pub(crate) type Values = BTreeMap<String, String>;
-
-/// The values that this process has read a moment ago.
-#[derive(Default)]
-pub(crate) struct KnownSecrets(Mutex<BTreeMap<Tenant, (i64, Arc<Values>)>>);
-
-impl KnownSecrets {
-    fn get(&self, tenant: &Tenant, now_ms: i64) -> Option<Arc<Values>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (read_ms, values) = known.get(tenant)?;
-        let is_fresh = (0..KNOWN_MS).contains(&now_ms.saturating_sub(*read_ms));
-        is_fresh.then(|| Arc::clone(values))
-    }
-
-    fn put(&self, tenant: &Tenant, now_ms: i64, values: Arc<Values>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= TENANTS_MAX {
-            known.retain(|_, (read_ms, _)| now_ms.saturating_sub(*read_ms) < KNOWN_MS);
-        }
-        if known.len() < TENANTS_MAX {
-            known.insert(tenant.clone(), (now_ms, values));
-        }
-    }
-
-    /// The next use reads them anew.
-    pub(crate) fn forget(&self, tenant: &Tenant) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.remove(tenant);
-    }
-}
 
 /// References of one tenant, for a step.
 pub(crate) struct TenantSecrets<'a> {
@@ -75,21 +33,27 @@ pub(crate) struct TenantSecrets<'a> {
 
 impl SecretReferences for TenantSecrets<'_> {
     fn reference(&self, instance: &InstanceId, name: &str) -> String {
-        let text = format!("{}\n{instance}\n{name}", self.tenant);
+        let text = said_before_name(self.tenant, instance.as_str()) + name;
         format!("{PREFIX}{}", mac::seal(self.key, PURPOSE, &text))
     }
 
-    fn seal(&self, instance: &InstanceId, value: &Value) -> Option<String> {
-        let vault = self.vault.filter(|vault| vault.seals())?;
+    fn seal(&self, instance: &InstanceId, value: &Value) -> Result<Option<String>, CannotSeal> {
+        let Some(vault) = self.vault.filter(|vault| vault.seals()) else {
+            return Ok(None);
+        };
         let purpose = kept_purpose(self.tenant, instance.as_str());
         let text = value.to_string();
         // A step that is repeated must come to the same text, so the random numbers are made of what is sealed.
         let digest = mac::seal(self.key, &purpose, &text);
         let digest = sha256_hex(digest.as_bytes());
-        let number = |at: usize| u64::from_str_radix(digest.get(at..at + 16)?, 16).ok();
+        let number = |at: usize| {
+            let part = digest.get(at..at + 16).ok_or(CannotSeal)?;
+            u64::from_str_radix(part, 16).map_err(|_| CannotSeal)
+        };
         let random = [number(0)?, number(16)?];
-        let sealed = vault.seal(&purpose, random, text.as_bytes()).ok()?;
-        Some(format!("{KEPT}{}", URL_SAFE_NO_PAD.encode(sealed)))
+        let sealed = vault.seal(&purpose, random, text.as_bytes());
+        let sealed = URL_SAFE_NO_PAD.encode(sealed.map_err(|_| CannotSeal)?);
+        Ok(Some(format!("{SEALED_PREFIX}{sealed}")))
     }
 
     fn open(&self, instance: &InstanceId, sealed: &str) -> Option<Value> {
@@ -97,8 +61,13 @@ impl SecretReferences for TenantSecrets<'_> {
     }
 }
 
+/// What every reference of an instance says before the name of its secret.
+pub(crate) fn said_before_name(tenant: &Tenant, instance: &str) -> String {
+    format!("{tenant}\n{instance}\n")
+}
+
 fn kept_purpose(tenant: &Tenant, instance: &str) -> String {
-    format!("{tenant}\n{instance}\nkept")
+    format!("kept\n{tenant}\n{instance}")
 }
 
 /// The value of a text that was sealed for an instance.
@@ -108,7 +77,9 @@ pub(crate) fn open_kept(
     instance: &str,
     sealed: &str,
 ) -> Option<Value> {
-    let sealed = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(KEPT)?).ok()?;
+    let sealed = URL_SAFE_NO_PAD
+        .decode(sealed.strip_prefix(SEALED_PREFIX)?)
+        .ok()?;
     let opened = vault
         .open(&kept_purpose(tenant, instance), &sealed)
         .ok()??;
@@ -129,6 +100,16 @@ fn end_of(rest: &str) -> Option<usize> {
     let mark = rest.get(dot + 1..dot + 1 + MARK_LENGTH)?;
     (rest.as_bytes().get(dot) == Some(&b'.') && mark.bytes().all(is_of_it))
         .then_some(dot + 1 + MARK_LENGTH)
+}
+
+/// Whether a text has what says to be a reference of the instance. A process without the key cannot know if it is one.
+pub(crate) fn claims_reference(text: &str, begin: &str) -> bool {
+    let mut candidates = text.split(PREFIX).skip(1);
+    candidates.any(|rest| {
+        let said = end_of(rest).and_then(|end| rest.get(..end - MARK_LENGTH - 1));
+        let said = said.and_then(|said| URL_SAFE_NO_PAD.decode(said).ok());
+        said.is_some_and(|said| said.starts_with(begin.as_bytes()))
+    })
 }
 
 /// Reads the references of an instance.
@@ -166,11 +147,6 @@ impl Reader {
     }
 }
 
-/// What a value is sealed for: it opens for no other secret.
-pub(crate) fn purpose(tenant: &Tenant, secret: &StoredSecret) -> String {
-    format!("{tenant}/{}/{}", secret.name, secret.id)
-}
-
 impl Runtime {
     /// What a step of a tenant makes references with.
     pub(crate) fn secret_references<'a>(&'a self, tenant: &'a Tenant) -> Option<TenantSecrets<'a>> {
@@ -183,56 +159,58 @@ impl Runtime {
     pub(crate) fn reference_reader(&self, tenant: &Tenant, instance: &str) -> Option<Reader> {
         Some(Reader {
             key: Arc::clone(self.secret_key()?),
-            begin: format!("{tenant}\n{instance}\n"),
+            begin: said_before_name(tenant, instance),
         })
     }
+}
 
-    /// The value of a secret that counts. `None`: it is revoked, expired, sealed with another key or gone.
-    pub(crate) async fn value_of(
-        &self,
-        tenant: &Tenant,
-        secret: &StoredSecret,
-    ) -> Result<Option<String>, RuntimeError> {
-        let is_over = secret.expires_ms.is_some_and(|end| end <= self.now().0);
-        let Some(vault) = self.ports().vault.as_ref().filter(|_| !is_over) else {
-            return Ok(None);
-        };
-        if secret.is_revoked {
-            return Ok(None);
-        }
-        match &secret.place {
-            SecretPlace::Sealed(sealed) => {
-                let opened = vault
-                    .open(&purpose(tenant, secret), sealed)
-                    .map_err(RuntimeError::Vault)?;
-                Ok(opened.and_then(|bytes| String::from_utf8(bytes).ok()))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(instance: &str) -> (Reader, String) {
+        let tenant = Tenant::default();
+        let begin = said_before_name(&tenant, instance);
+        let key: Arc<[u8]> = Arc::from(&b"key"[..]);
+        let sealed = mac::seal(&key, PURPOSE, &format!("{begin}shop"));
+        (Reader { key, begin }, format!("{PREFIX}{sealed}"))
+    }
+
+    fn names(reader: &Reader, text: &str) -> (String, Vec<String>) {
+        let (mut texts, mut names) = (String::new(), Vec::new());
+        for piece in reader.pieces(text) {
+            match piece {
+                Piece::Text(text) => texts.push_str(text),
+                Piece::Secret(name) => names.push(name),
             }
-            SecretPlace::Reference(name) => vault
-                .referenced(tenant.as_str(), name)
-                .await
-                .map_err(RuntimeError::Vault),
+        }
+        (texts, names)
+    }
+
+    #[test]
+    fn references_are_found_wherever_they_stand_and_only_those_of_the_instance() {
+        let (own, reference) = reader("own");
+        let (_, other) = reader("other");
+        let text = format!("{reference}{reference}, ž{PREFIX}{reference}.x {other} {PREFIX}");
+        let (texts, found) = names(&own, &text);
+        assert_eq!(found, ["shop"; 3]);
+        assert_eq!(texts, format!(", ž{PREFIX}.x {other} {PREFIX}"));
+        for cut in 0..reference.len() {
+            let part = reference.get(..cut).unwrap_or_default();
+            assert_eq!(names(&own, part), (part.to_owned(), Vec::new()));
         }
     }
 
-    /// The values of a tenant's secrets, as they were a moment ago. One query now and then.
-    pub(crate) async fn secret_values(&self, tenant: &Tenant) -> Result<Arc<Values>, RuntimeError> {
-        if self.secret_key().is_none() {
-            return Ok(Arc::default());
+    #[test]
+    fn a_process_without_the_key_knows_what_says_to_be_a_reference_of_the_instance() {
+        let (own, reference) = reader("own");
+        let (_, other) = reader("other");
+        assert!(claims_reference(
+            &format!("x {other}{reference} y"),
+            &own.begin
+        ));
+        for text in ["", PREFIX, &other, "dmsecret_AAAA.AAAA"] {
+            assert!(!claims_reference(text, &own.begin), "{text}");
         }
-        let now_ms = self.now().0;
-        if let Some(values) = self.known_secrets().get(tenant, now_ms) {
-            return Ok(values);
-        }
-        let mut values = Values::new();
-        for stored in self.store().identities().secrets().all(tenant).await? {
-            let secret = stored.value;
-            if let Some(value) = self.value_of(tenant, &secret).await? {
-                values.insert(secret.name, value);
-            }
-        }
-        let values = Arc::new(values);
-        self.known_secrets()
-            .put(tenant, now_ms, Arc::clone(&values));
-        Ok(values)
     }
 }

@@ -7,12 +7,12 @@ use dormouse_store::item::versioned::Versioned;
 
 use super::{
     NewSecret, NewValue, SECRETS_MAX, SecretOutcome, SecretRefusal, SecretView, Secrets, TAGS_MAX,
-    TEXT_BYTES_MAX, VALUE_BYTES_MAX,
+    TEXT_BYTES_MAX, VALUE_BYTES_MAX, VALUES_BYTES_MAX,
 };
 use crate::error::RuntimeError;
-use crate::runtime::secret_references::purpose;
+use crate::runtime::secret_values::purpose;
 
-/// So often a change is tried anew.
+/// Number of times that a change is tried.
 const ATTEMPTS_MAX: usize = 5;
 
 /// What a change makes of a secret.
@@ -49,7 +49,7 @@ impl Secrets<'_> {
         if new.tags.len() > TAGS_MAX || !are_short || !are_tags_short {
             return refused(SecretRefusal::BadText);
         }
-        if self.store().identities().secrets().all(tenant).await?.len() >= SECRETS_MAX {
+        if !self.has_room(tenant, &name, &value).await? {
             return refused(SecretRefusal::TooMany);
         }
         let mut secret = StoredSecret {
@@ -119,6 +119,11 @@ impl Secrets<'_> {
         value: &NewValue,
         expires_at: Option<dormouse_engine::time::Timestamp>,
     ) -> Result<SecretOutcome, RuntimeError> {
+        if let Some(plain) = secret_name(name)
+            && !self.has_room(tenant, &plain, value).await?
+        {
+            return Ok(SecretOutcome::Refused(SecretRefusal::TooMany));
+        }
         self.change(tenant, name, |secret| {
             if secret.is_revoked {
                 return Ok(Err(SecretRefusal::Revoked));
@@ -145,13 +150,16 @@ impl Secrets<'_> {
         .await
     }
 
-    /// Deletes a secret. False: there was none.
+    /// Deletes a secret with its value.
     ///
     /// # Errors
     ///
     /// [`RuntimeError`]
-    pub async fn delete(self, tenant: &Tenant, name: &str) -> Result<bool, RuntimeError> {
-        while let Some(secret) = self.stored(tenant, name).await? {
+    pub async fn delete(self, tenant: &Tenant, name: &str) -> Result<SecretOutcome, RuntimeError> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(secret) = self.stored(tenant, name).await? else {
+                return Ok(SecretOutcome::Refused(SecretRefusal::NotFound));
+            };
             if self
                 .store()
                 .identities()
@@ -160,10 +168,11 @@ impl Secrets<'_> {
                 .await?
             {
                 self.known_secrets().forget(tenant);
-                return Ok(true);
+                let view = SecretView::of(&secret.value);
+                return Ok(SecretOutcome::Done(Box::new(view)));
             }
         }
-        Ok(false)
+        Ok(SecretOutcome::Refused(SecretRefusal::Contended))
     }
 
     async fn change(
@@ -195,6 +204,27 @@ impl Secrets<'_> {
         Ok(SecretOutcome::Refused(SecretRefusal::Contended))
     }
 
+    /// Whether a tenant may have this value besides those of its other secrets. Two changes at a time can both find room.
+    async fn has_room(
+        self,
+        tenant: &Tenant,
+        name: &str,
+        value: &NewValue,
+    ) -> Result<bool, RuntimeError> {
+        let all = self.store().identities().secrets().all(tenant).await?;
+        let others = all.iter().filter(|other| other.value.name != name);
+        let bytes = |place: &SecretPlace| match place {
+            SecretPlace::Sealed(sealed) => sealed.len(),
+            SecretPlace::Reference(_) => 0,
+        };
+        let new = match value {
+            NewValue::Text(text) => text.len(),
+            NewValue::Reference(_) => 0,
+        };
+        let of_others: usize = others.clone().map(|other| bytes(&other.value.place)).sum();
+        Ok(others.count() < SECRETS_MAX && of_others + new <= VALUES_BYTES_MAX)
+    }
+
     /// Gives a secret a value, sealed.
     fn give(
         self,
@@ -202,6 +232,8 @@ impl Secrets<'_> {
         secret: &mut StoredSecret,
         value: &NewValue,
     ) -> Result<Changed, RuntimeError> {
+        // Before it is sealed: the version is part of what is sealed.
+        secret.version += 1;
         secret.place = match value {
             NewValue::Text(text) if text.is_empty() || text.len() > VALUE_BYTES_MAX => {
                 return Ok(Err(SecretRefusal::BadText));
@@ -215,7 +247,6 @@ impl Secrets<'_> {
                 None => return Ok(Err(SecretRefusal::NotSealed)),
             },
         };
-        secret.version += 1;
         Ok(Ok(()))
     }
 
@@ -229,6 +260,7 @@ impl Secrets<'_> {
         let Some(vault) = self.ports().vault.as_ref().filter(|vault| vault.seals()) else {
             return Ok(None);
         };
+        vault.read_keys().map_err(RuntimeError::Vault)?;
         let random = [(); 2].map(|()| self.ports().clock.random());
         let sealed = vault.seal(&purpose(tenant, secret), random, value);
         let sealed = sealed.map_err(RuntimeError::Vault)?;

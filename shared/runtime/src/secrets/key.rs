@@ -1,11 +1,11 @@
-//! Another key: every secret is sealed again with it. The keys before only open what open tasks hold.
+//! Another key: every secret is sealed again with it. The earlier keys only open what open tasks hold.
 
 use dormouse_store::Tenant;
 use dormouse_store::identity::secret::SecretPlace;
 
 use super::Secrets;
 use crate::error::RuntimeError;
-use crate::runtime::secret_references::purpose;
+use crate::runtime::secret_values::purpose;
 
 /// What became of a change of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,10 @@ pub enum KeyChanged {
 }
 
 impl Secrets<'_> {
-    /// Changes the key that values are sealed with. Cut off in the middle it is to be repeated.
+    /// Changes the key that values are sealed with. If it is cut off, it is to be repeated.
+    ///
+    /// Everything is sealed with the key in use before another one is: so a key that is dropped, because there are too many,
+    /// sealed no secret, however often changes were cut off.
     ///
     /// # Errors
     ///
@@ -34,8 +37,19 @@ impl Secrets<'_> {
         let Some(vault) = self.ports().vault.as_ref().filter(|vault| vault.seals()) else {
             return Ok(KeyChanged::NotSealed);
         };
+        vault.read_keys().map_err(RuntimeError::Vault)?;
+        self.reseal_all().await?;
         let random = [(); 4].map(|()| self.ports().clock.random());
         vault.change_key(random).map_err(RuntimeError::Vault)?;
+        let (resealed, unreadable) = self.reseal_all().await?;
+        if unreadable > 0 {
+            return Ok(KeyChanged::Unreadable { count: unreadable });
+        }
+        Ok(KeyChanged::Done { resealed })
+    }
+
+    /// Seals everything with the key in use: numbers of the values that were sealed, and of those that open with no key.
+    async fn reseal_all(self) -> Result<(usize, usize), RuntimeError> {
         let (mut resealed, mut unreadable, mut cursor) = (0, 0, None);
         loop {
             let page = self.store().identities().secrets().names(cursor).await?;
@@ -48,25 +62,16 @@ impl Secrets<'_> {
             }
             cursor = page.cursor;
             if cursor.is_none() {
-                break;
+                return Ok((resealed, unreadable));
             }
         }
-        if unreadable > 0 {
-            return Ok(KeyChanged::Unreadable { count: unreadable });
-        }
-        Ok(KeyChanged::Done { resealed })
     }
 
     /// Seals a value again. `None`: there is none to seal. False: it does not open.
     async fn reseal(self, tenant: &Tenant, name: &str) -> Result<Option<bool>, RuntimeError> {
         loop {
-            let Some(mut secret) = self
-                .store()
-                .identities()
-                .secrets()
-                .get(tenant, name)
-                .await?
-            else {
+            let secrets = self.store().identities().secrets();
+            let Some(mut secret) = secrets.get(tenant, name).await? else {
                 return Ok(None);
             };
             let (SecretPlace::Sealed(sealed), Some(vault)) =
@@ -74,7 +79,7 @@ impl Secrets<'_> {
             else {
                 return Ok(None);
             };
-            if sealed.is_empty() {
+            if sealed.is_empty() || vault.is_current(sealed) {
                 return Ok(None);
             }
             let opened = vault.open(&purpose(tenant, &secret.value), sealed);
@@ -84,13 +89,8 @@ impl Secrets<'_> {
             if let Some(place) = self.sealed(tenant, &secret.value, &value)? {
                 secret.value.place = place;
             }
-            if self
-                .store()
-                .identities()
-                .secrets()
-                .put(tenant, &secret)
-                .await?
-            {
+            // Lost to another change: what that left is looked at anew.
+            if secrets.put(tenant, &secret).await? {
                 return Ok(Some(true));
             }
         }

@@ -38,6 +38,8 @@ impl<'a> Accounts<'a> {
 pub(crate) const SECRETS_MAX: usize = 500;
 /// The most bytes of a value.
 pub(crate) const VALUE_BYTES_MAX: usize = 65_536;
+/// The most bytes of all values of a tenant together.
+pub(crate) const VALUES_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a text about a secret, and of a reference.
 pub(crate) const TEXT_BYTES_MAX: usize = 2_048;
 /// The most tags of a secret.
@@ -139,7 +141,7 @@ pub enum SecretRefusal {
     NotFound,
     /// It was revoked.
     Revoked,
-    /// There are too many.
+    /// There are too many, or their values are too large together.
     TooMany,
     /// This server has no key to seal values with.
     NotSealed,
@@ -212,8 +214,8 @@ impl Secrets<'_> {
             return Ok(SecretTest::NotFound);
         };
         Ok(match self.value_of(tenant, &secret.value).await? {
-            Some(_) => SecretTest::Readable,
-            None => SecretTest::Unreadable,
+            Ok(_) => SecretTest::Readable,
+            Err(_) => SecretTest::Unreadable,
         })
     }
 

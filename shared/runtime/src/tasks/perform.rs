@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::Tasks;
 use crate::error::RuntimeError;
 use crate::port::CommandAnswer;
-use crate::runtime::secret_filling::{Filled, Redaction, no_such_secret};
+use crate::runtime::secret_filling::{Filled, Unfilled};
+use crate::runtime::secret_redaction::Redaction;
 use crate::work::delivered::Delivered;
 use crate::work::message::Task;
 use crate::work::target::Target;
@@ -79,14 +80,13 @@ impl Tasks<'_> {
         if open.lease.is_some() {
             return Ok(Delivered::Done);
         }
-        let body = open.body(&found.instance, tenant.as_str());
-        let filled = self.filled_body(tenant, instance.as_str(), body).await?;
+        let filled = self.filled_task(tenant, &found.instance, &open).await?;
         let left_ms = open
             .deadline
             .map_or(open.activity_type.timeout_ms, |end| end.0 - self.now().0);
         let timeout_ms = self.call_ms(u64::try_from(left_ms).unwrap_or(0).max(1));
         let said = match filled {
-            Filled::NoSuchSecret(name) => no_secret(&name),
+            Filled::Refused(why) => not_sent(&why),
             Filled::Done(body, redaction) => {
                 let said = match &open.activity_type.handler {
                     Handler::Http { url } => self.ask(url, &id, &body, timeout_ms).await,
@@ -138,9 +138,9 @@ impl Tasks<'_> {
     }
 }
 
-/// What is said of a task that names a secret that is not there. It may be set before the next attempt.
-pub(super) fn no_secret(name: &str) -> Said {
-    Said::failed(&Failure::new("SecretNotFound", no_such_secret(name)))
+/// Answer for a task that cannot be handed out without the values in it. They may be there at the next attempt.
+pub(super) fn not_sent(why: &Unfilled) -> Said {
+    Said::failed(&Failure::new(why.code, why.message.clone()))
 }
 
 /// What a handler answered, as JSON. Nothing at all is an answer without outputs.

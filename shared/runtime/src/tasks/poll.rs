@@ -10,7 +10,7 @@ use dormouse_store::stimulus::task::TaskRow;
 use futures_util::future::select;
 use serde_json::Value;
 
-use super::perform::{Said, no_secret};
+use super::perform::{Said, not_sent};
 use super::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 use crate::beside::beside;
 use crate::error::RuntimeError;
@@ -234,11 +234,10 @@ impl Tasks<'_> {
                 let Some(open) = open else {
                     return Ok(Taken::Gone);
                 };
-                let body = open.body(&report.instance, tenant.as_str());
-                match self.filled_body(tenant, instance_id.as_str(), body).await? {
+                match self.filled_task(tenant, &report.instance, &open).await? {
                     Filled::Done(body, _) => Ok(Taken::Ours(body)),
-                    Filled::NoSuchSecret(name) => {
-                        if let Said::Answer(answer) = no_secret(&name) {
+                    Filled::Refused(why) => {
+                        if let Said::Answer(answer) = not_sent(&why) {
                             let word = Word::Answered { answer };
                             self.tell(tenant, &row.task_id, &word).await?;
                         }

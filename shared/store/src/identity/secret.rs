@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::Identities;
 use crate::item::error::StoreError;
-use crate::item::key_text::{part, plain};
+use crate::item::key_text::{SYSTEM, part, plain};
 use crate::item::readable::readable;
 use crate::item::tenant::Tenant;
 use crate::item::versioned::Versioned;
@@ -84,7 +84,9 @@ pub struct SecretNames {
 }
 
 /// All tenants have one partition, so that all secrets are found when a key is changed. A process reads it now and then.
-const PARTITION: &str = "SECRETS";
+fn partition() -> String {
+    format!("{SYSTEM}/SECRETS")
+}
 
 fn prefix(tenant: &Tenant) -> Result<String, StoreError> {
     Ok(format!("{}#", part("a tenant", tenant.as_str())?))
@@ -92,7 +94,7 @@ fn prefix(tenant: &Tenant) -> Result<String, StoreError> {
 
 fn key(tenant: &Tenant, name: &str) -> Result<Key, StoreError> {
     let name = part("a secret's name", name)?;
-    Ok(Key::new(PARTITION, format!("{}{name}", prefix(tenant)?)))
+    Ok(Key::new(partition(), format!("{}{name}", prefix(tenant)?)))
 }
 
 /// Secrets that workflows name.
@@ -157,16 +159,23 @@ impl Secrets<'_> {
         self.write_if(&[delete]).await
     }
 
-    /// A tenant's secrets by name, a thousand at most; one that cannot be read is left out. One query.
+    /// A tenant's secrets by name; one that cannot be read is left out. One query for each page.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub async fn all(self, tenant: &Tenant) -> Result<Vec<Versioned<StoredSecret>>, StoreError> {
-        let query = Query::prefix(PARTITION, &prefix(tenant)?);
-        let page = self.table().query(&query).await?;
-        let read = |item: &Item| Versioned::from_item(WHAT, item);
-        Ok(readable(page.items, read))
+        let mut query = Query::prefix(partition(), &prefix(tenant)?);
+        let mut all = Vec::new();
+        loop {
+            let page = self.table().query(&query).await?;
+            let read = |item: &Item| Versioned::from_item(WHAT, item);
+            all.extend(readable(page.items, read));
+            query.cursor = page.cursor;
+            if query.cursor.is_none() {
+                return Ok(all);
+            }
+        }
     }
 
     /// The names of the secrets of all tenants, a page at a time. One query.
@@ -175,7 +184,7 @@ impl Secrets<'_> {
     ///
     /// [`StoreError`]
     pub async fn names(self, cursor: Option<String>) -> Result<SecretNames, StoreError> {
-        let mut query = Query::prefix(PARTITION, "");
+        let mut query = Query::prefix(partition(), "");
         query.cursor = cursor;
         let page = self.table().query(&query).await?;
         let name = |item: &Item| {

@@ -208,10 +208,13 @@ impl Own {
         let mut opened = progress.clone();
         let sensitive = self.ty.inputs.iter().filter(|input| input.is_sensitive);
         for input in sensitive {
-            if let Some(value) = opened.input.get_mut(&input.name)
-                && let Some(plain) = value.as_str().and_then(|sealed| cx.open(sealed))
-            {
-                *value = plain;
+            let Some(value) = opened.input.get_mut(&input.name) else {
+                continue;
+            };
+            match cx.opened(&input.name, value) {
+                Ok(Some(plain)) => *value = plain,
+                Ok(None) => {}
+                Err(fault) => return Answer::Failed(Failure::new(&fault.kind, fault.message)),
             }
         }
         let task = body(&self.ty, &opened, &facts);
@@ -326,11 +329,11 @@ impl Activity for Own {
                 return Err(Fault::new("InvalidInput", message));
             }
             // It is in the state for as long as the task is open.
-            let sealed = match declared.is_sensitive && !value.is_null() {
-                true => cx.seal(&value),
-                false => None,
+            let kept = match declared.is_sensitive {
+                true => cx.sealed(&declared.name, value)?,
+                false => value,
             };
-            input.insert(declared.name.clone(), sealed.map_or(value, Value::String));
+            input.insert(declared.name.clone(), kept);
         }
         let progress = Progress {
             attempt: 1,

@@ -13,7 +13,7 @@ use crate::error::RuntimeError;
 use crate::kernel::Kernel;
 use crate::kernel::create::Beginning;
 use crate::runtime::invocation::NESTED_MAX;
-use crate::runtime::secret_filling::{Filled, no_such_secret};
+use crate::runtime::secret_filling::Filled;
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::start::{StartOutcome, StartRequest};
 use crate::work::wake::WakeRequest;
@@ -118,8 +118,8 @@ impl<'k> Kernel<'k> {
                     let caller = &self.ports().http_caller;
                     match self.filled_request(tenant, instance, http).await? {
                         None => Ok(caller.call(http, timeout_ms).await),
-                        Some(Filled::NoSuchSecret(name)) => Ok(Answer::Refused {
-                            message: no_such_secret(&name),
+                        Some(Filled::Refused(why)) => Ok(Answer::Refused {
+                            message: why.message,
                         }),
                         Some(Filled::Done(filled, redaction)) => {
                             let mut answer = caller.call(&filled, timeout_ms).await;
