@@ -2,13 +2,14 @@
 
 mod author;
 mod operate;
+mod secrets;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::command::{
     activity, cancel, cost, doctor, event, export, key as make_key, list, pause, publish, resume,
-    run, secrets, serve, show, start, studio, task, validate, verify,
+    run, serve, show, start, studio, task, validate, verify,
 };
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -82,7 +83,8 @@ enum Command {
     #[command(subcommand)]
     Activity(ActivityCommand),
     /// Set, list, revoke and delete the secrets that workflows name
-    Secrets(SecretsArgs),
+    #[command(subcommand)]
+    Secrets(secrets::SecretsCommand),
     /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -121,15 +123,6 @@ enum Command {
     Export(Remote<export::ExportArgs>),
     #[command(flatten)]
     Operate(operate::OperateCommand),
-}
-
-/// Commands for secrets.
-#[derive(Debug, Args)]
-struct SecretsArgs {
-    #[command(subcommand)]
-    command: secrets::SecretsCommand,
-    #[command(flatten)]
-    server: ServerArgs,
 }
 
 /// Commands for tasks.
@@ -208,9 +201,7 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
                 wait(activity::delete(&args, &client(server), screen))
             }
         },
-        Command::Secrets(SecretsArgs { command, server }) => {
-            wait(secrets::secrets(&command, &client(server), screen))
-        }
+        Command::Secrets(command) => secrets::dispatch(command, before, screen),
         Command::Publish(Remote { args, server }) => {
             wait(publish::publish(&args, &client(server), screen))
         }

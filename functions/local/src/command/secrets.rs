@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::{items, text};
@@ -21,23 +21,6 @@ const PAGE: usize = 200;
 const ENCRYPTED: &str = "Encrypted";
 /// Elsa's name of the store that reads values elsewhere.
 const CONFIGURATION: &str = "Configuration";
-
-/// Actions on secrets.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SecretsCommand {
-    /// Set a secret, or give it another value. The value is read from standard input
-    Set(SetArgs),
-    /// List secrets without their values
-    List,
-    /// Delete a secret with its value
-    Delete(NameArgs),
-    /// Revoke a secret: it keeps its name and loses its value for good
-    Revoke(NameArgs),
-    /// Test if the value of a secret can be read, without showing it
-    Test(NameArgs),
-    /// Seal all values with another key
-    RotateKey,
-}
 
 /// Name of a secret.
 #[derive(Debug, Args)]
@@ -67,50 +50,58 @@ fn path_of(name: &str) -> String {
     format!("/secrets/{}", segment(name))
 }
 
-/// Carries an action out.
-pub(crate) async fn secrets(
-    command: &SecretsCommand,
+/// Deletes a secret with its value.
+pub(crate) async fn delete(
+    args: &NameArgs,
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    match command {
-        SecretsCommand::Set(args) => set(args, client, screen).await,
-        SecretsCommand::List => list(client, screen).await,
-        SecretsCommand::Delete(args) => {
-            client.delete(&path_of(&args.name)).await?;
-            screen.line(format!("Deleted {}", screen.bold(&args.name)));
-            screen.value(&json!({ "deleted": args.name }));
-            Ok(Exit::Ok)
-        }
-        SecretsCommand::Revoke(args) => {
-            let path = format!("{}/revoke", path_of(&args.name));
-            let answer = client.post(&path, &json!({})).await?;
-            screen.line(format!("Revoked {}", screen.bold(&args.name)));
-            screen.value(&answer);
-            Ok(Exit::Ok)
-        }
-        SecretsCommand::Test(args) => {
-            let path = format!("{}/test", path_of(&args.name));
-            let answer = client.post(&path, &json!({})).await?;
-            screen.value(&answer);
-            if answer.get("succeeded").and_then(Value::as_bool) == Some(true) {
-                screen.line("The value can be read.");
-                return Ok(Exit::Ok);
-            }
-            screen.line(text(&answer, "error"));
-            Ok(Exit::Failed)
-        }
-        SecretsCommand::RotateKey => {
-            let answer = client.post("/secret-keys/rotate", &json!({})).await?;
-            let count = answer.get("resealed").map(ToString::to_string);
-            screen.line(format!(
-                "Sealed {} values with a new key",
-                count.unwrap_or_default()
-            ));
-            screen.value(&answer);
-            Ok(Exit::Ok)
-        }
+    client.delete(&path_of(&args.name)).await?;
+    screen.line(format!("Deleted {}", screen.bold(&args.name)));
+    screen.value(&json!({ "deleted": args.name }));
+    Ok(Exit::Ok)
+}
+
+/// Revokes a secret.
+pub(crate) async fn revoke(
+    args: &NameArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let path = format!("{}/revoke", path_of(&args.name));
+    let answer = client.post(&path, &json!({})).await?;
+    screen.line(format!("Revoked {}", screen.bold(&args.name)));
+    screen.value(&answer);
+    Ok(Exit::Ok)
+}
+
+/// Tests if the value of a secret can be read.
+pub(crate) async fn test(
+    args: &NameArgs,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let path = format!("{}/test", path_of(&args.name));
+    let answer = client.post(&path, &json!({})).await?;
+    screen.value(&answer);
+    if answer.get("succeeded").and_then(Value::as_bool) == Some(true) {
+        screen.line("The value can be read.");
+        return Ok(Exit::Ok);
     }
+    screen.line(text(&answer, "error"));
+    Ok(Exit::Failed)
+}
+
+/// Seals all values with another key.
+pub(crate) async fn rotate_key(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+    let answer = client.post("/secret-keys/rotate", &json!({})).await?;
+    let count = answer.get("resealed").map(ToString::to_string);
+    screen.line(format!(
+        "Sealed {} values with a new key",
+        count.unwrap_or_default()
+    ));
+    screen.value(&answer);
+    Ok(Exit::Ok)
 }
 
 fn value() -> Result<String, Failure> {
@@ -134,7 +125,8 @@ async fn known(name: &str, client: &Client) -> Result<Option<Value>, Failure> {
     }
 }
 
-async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+/// Sets a secret, or gives it another value.
+pub(crate) async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Result<Exit, Failure> {
     let name = args.of.name.trim();
     let known = known(name, client).await?;
     let store = match args.reference {
@@ -203,7 +195,8 @@ async fn all(client: &Client) -> Result<Vec<Value>, Failure> {
     Ok(all)
 }
 
-async fn list(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
+/// Lists secrets without their values.
+pub(crate) async fn list(client: &Client, screen: &Screen) -> Result<Exit, Failure> {
     let all = all(client).await?;
     let mut table = TextTable::new(&["NAME", "STATUS", "VERSION", "STORE", "DESCRIPTION"]);
     for item in &all {

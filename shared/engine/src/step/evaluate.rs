@@ -174,7 +174,7 @@ impl Cx<'_, '_> {
             ),
             Expression::Secret(name) => {
                 let secret = self.run.secret(name).ok_or_else(|| {
-                    let message = format!("there is no secret '{name}': this server has none");
+                    let message = format!("the secret '{name}' cannot be named here: this server has no secrets, or a trigger names it");
                     Fault::new("ExpressionError", message)
                 })?;
                 (Value::String(secret), Kind::Plain)

@@ -93,8 +93,12 @@ pub(crate) fn is_nowhere_in(marks: &[&str], place: &str, text: &str) {
     }
 }
 
-/// Everything that the API tells of an instance.
-pub(crate) async fn told(server: &Server, admin: &str, id: &str) -> Vec<(String, String)> {
+/// Everything that the API tells of an instance and of one of its activities.
+pub(crate) async fn told(
+    server: &Server,
+    admin: &str,
+    (id, activity): (&str, &str),
+) -> Vec<(String, String)> {
     let mut told = Vec::new();
     let flags =
         "includeBookmarks=true&includeActivityExecutionLog=true&includeWorkflowExecutionLog=true";
@@ -102,7 +106,7 @@ pub(crate) async fn told(server: &Server, admin: &str, id: &str) -> Vec<(String,
         format!("/workflow-instances/{id}"),
         format!("/workflow-instances/{id}/variables"),
         format!("/workflow-instances/{id}/journal"),
-        format!("/workflow-instances/{id}/journal/in"),
+        format!("/workflow-instances/{id}/journal/{activity}"),
         format!("/workflow-instances/{id}/export?{flags}"),
         format!("/activity-executions/list?workflowInstanceId={id}"),
         "/workflow-instances".to_owned(),
@@ -191,7 +195,7 @@ async fn no_credential_is_told_wherever_somebody_puts_one() {
     let own = [secret, expired.as_str()];
     let marks = [&MARKS[..], &own].concat();
     for id in [&ours, &forged, &theirs, &ended] {
-        for (place, text) in told(&server, &admin, id).await {
+        for (place, text) in told(&server, &admin, (&id[..], "in")).await {
             is_nowhere_in(&marks, &place, &text);
         }
     }

@@ -60,7 +60,7 @@ async fn a_server_whose_steps_name_no_secrets_says_so_on_every_route() {
     let started = server.post(path, &json!({})).await.ok(500);
     let state = &started["workflowState"];
     assert_eq!(state["subStatus"], "Faulted");
-    let told = "there is no secret 'shop': this server has none";
+    let told = "the secret 'shop' cannot be named here: this server has no secrets";
     assert!(state.to_string().contains(told), "{state:#}");
 }
 
@@ -131,8 +131,36 @@ async fn values_of_a_tenant_have_a_bound_together_and_so_has_what_they_make_of_a
     let state = &started["workflowState"];
     assert_eq!(state["subStatus"], "Faulted");
     assert!(
-        state.to_string().contains("more than 8388608 bytes"),
+        state
+            .to_string()
+            .contains("more than 8388608 bytes together"),
         "{state:#}"
     );
     assert!(world.echo.0.lock().unwrap().is_empty(), "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_task_whose_secret_is_missing_fails_and_is_handed_to_nobody() {
+    let server = world().await.server;
+    let ty = json!({ "inputs": [{ "name": "card", "type": "String" }], "handler": { "kind": "worker", "queue": "q" } });
+    let put = axum::http::Request::put("/elsa/api/activity-types/Acme.Pay")
+        .header("content-type", "application/json")
+        .body(ty.to_string().into());
+    server.send(put.unwrap()).await.ok(201);
+    let card =
+        json!({ "typeName": "String", "expression": { "type": "Secret", "value": "nosuch" } });
+    let activities = json!([{ "type": "Acme.Pay", "id": "pay", "card": card }]);
+    let save = json!({ "model": sequence("pays", activities), "publish": true });
+    server.post("/workflow-definitions", &save).await.ok(200);
+    let path = "/workflow-definitions/pays/execute";
+    let started = server.post(path, &json!({})).await.ok(200);
+    let id = started["workflowState"]["id"].as_str().unwrap();
+    let poll = json!({ "queue": "q", "types": ["Acme.Pay"], "workerId": "w", "waitMs": 0 });
+    let polled = server.post("/tasks/poll", &poll).await.ok(200);
+    assert_eq!(polled["tasks"], json!([]));
+    let path = format!("/workflow-instances/{id}");
+    let instance = server.get(&path).await.ok(200);
+    assert_eq!(instance["subStatus"], "Faulted", "{instance:#}");
+    let told = "there is no secret `nosuch`";
+    assert!(instance.to_string().contains(told), "{instance:#}");
 }

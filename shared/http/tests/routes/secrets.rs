@@ -334,7 +334,7 @@ async fn a_value_reaches_whoever_it_is_for_and_comes_back_nowhere() {
         "s3cret+%22",
     ];
     is_nowhere_in(&forms, "a line", &heard);
-    for (place, text) in told(&server, "", &id).await {
+    for (place, text) in told(&server, "", (&id, "call")).await {
         is_nowhere_in(&forms, &place, &text);
     }
     for path in ["/secrets", "/secrets/card", "/audit"] {

@@ -19,8 +19,8 @@ use crate::runtime::secret_references::{
 };
 use crate::runtime::secret_values::Values;
 
-/// Bytes that one request or task may grow to by the values in it.
-const FILLED_BYTES_MAX: usize = 8 << 20;
+/// Bytes of values that are put into one request or task.
+pub const FILLED_BYTES_MAX: usize = 8 << 20;
 
 /// Puts values in the place of an instance's references.
 struct Filling {
@@ -67,9 +67,8 @@ impl Unfilled {
     }
 
     fn too_large() -> Self {
-        let message = format!(
-            "with the values of its secrets it would have more than {FILLED_BYTES_MAX} bytes"
-        );
+        let message =
+            format!("the values of its secrets have more than {FILLED_BYTES_MAX} bytes together");
         Self {
             code: "SecretsTooLarge",
             message,

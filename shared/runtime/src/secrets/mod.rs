@@ -35,11 +35,11 @@ impl<'a> Accounts<'a> {
 }
 
 /// The most secrets of a tenant.
-pub(crate) const SECRETS_MAX: usize = 500;
+pub const SECRETS_MAX: usize = 500;
 /// The most bytes of a value.
-pub(crate) const VALUE_BYTES_MAX: usize = 65_536;
+pub const VALUE_BYTES_MAX: usize = 65_536;
 /// The most bytes of all values of a tenant together.
-pub(crate) const VALUES_BYTES_MAX: usize = 1 << 20;
+pub const VALUES_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a text about a secret, and of a reference.
 pub(crate) const TEXT_BYTES_MAX: usize = 2_048;
 /// The most tags of a secret.
