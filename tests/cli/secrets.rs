@@ -185,18 +185,19 @@ fn keys_of_secrets_are_private_and_a_lost_key_is_told() {
     server.kill();
 
     let keys = data.path().join("secrets.key");
-    let mode = |mode: u32| fs::set_permissions(&keys, fs::Permissions::from_mode(mode)).unwrap();
-    assert_eq!(
-        fs::metadata(&keys).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    mode(0o644);
-    let folder = data.path().to_str().unwrap();
-    run(["serve", "--port", "0", "--data", folder])
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&keys), 0o600);
+    // The data folder is mended; a file elsewhere is the operator's.
+    let elsewhere = folder();
+    let open = elsewhere.path().join("keys");
+    fs::copy(&keys, &open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o644)).unwrap();
+    let place = data.path().to_str().unwrap();
+    let serve = ["serve", "--port", "0", "--data", place, "--secrets-key"];
+    run(serve.iter().copied().chain(open.to_str()))
         .ended(2)
         .complains("others can read the keys of secrets")
         .complains("chmod 600");
-    mode(0o600);
     let kept = fs::read(&keys).unwrap();
     fs::remove_file(&keys).unwrap();
     let server = begin(data.path());
