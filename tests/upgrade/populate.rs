@@ -156,9 +156,9 @@ pub(crate) async fn start_once(client: &Client) -> (String, bool) {
 }
 
 /// One with all that a secret can have.
-fn secret() -> Versioned<StoredSecret> {
+fn secret(name: &str, place: SecretPlace) -> Versioned<StoredSecret> {
     Versioned::new(StoredSecret {
-        name: "shop".into(),
+        name: name.into(),
         id: "1".into(),
         display_name: "Shop".into(),
         description: Some("for a test".into()),
@@ -166,7 +166,7 @@ fn secret() -> Versioned<StoredSecret> {
         tags: vec!["test".into()],
         is_revoked: false,
         version: 1,
-        place: SecretPlace::Reference("Shop:Key".into()),
+        place,
         created_ms: BEGIN_MS,
         updated_ms: Some(BEGIN_MS),
         expires_ms: Some(BEGIN_MS),
@@ -226,7 +226,16 @@ async fn populate(client: Client) {
     client
         .look(|runtime| async move {
             let secrets = runtime.store().identities().secrets();
-            assert!(secrets.put(&tenant(), &secret()).await.unwrap());
+            let places = [
+                ("shop", SecretPlace::Reference("Shop:Key".into())),
+                (
+                    "card",
+                    SecretPlace::Sealed(bytes::Bytes::from_static(b"sealed")),
+                ),
+            ];
+            for (name, place) in places {
+                assert!(secrets.put(&tenant(), &secret(name, place)).await.unwrap());
+            }
         })
         .await;
     let again = json!(

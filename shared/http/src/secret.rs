@@ -1,14 +1,14 @@
 //! Secrets, as Elsa's module of that name has them. No route tells a value.
 
+mod listed;
+
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
 use dormouse_engine::time::Timestamp;
-use dormouse_runtime::{
-    KeyChanged, NewSecret, NewValue, SecretOutcome, SecretRefusal, SecretTest, SecretView,
-};
+use dormouse_runtime::{KeyChanged, NewSecret, NewValue, SecretOutcome, SecretRefusal, SecretTest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,13 +18,8 @@ use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
+use listed::{CONFIGURATION, ENCRYPTED, Filter, TEXT, model};
 
-/// Elsa's name of the store that seals values.
-const ENCRYPTED: &str = "Encrypted";
-/// Elsa's name of the store that reads them elsewhere.
-const CONFIGURATION: &str = "Configuration";
-/// Elsa's name of the type of all secrets here.
-const TEXT: &str = "Text";
 /// Secrets of a page, unless the query says it.
 const PAGE: usize = 100;
 /// The most secrets of a page.
@@ -60,68 +55,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/secrets/{name}/rotate", post(rotate))
         .route("/secrets/{name}/test", post(test))
         .route("/secret-keys/rotate", post(change_key))
-}
-
-/// A secret as Elsa tells it.
-fn model(secret: &SecretView, now: Timestamp) -> Value {
-    let is_over = secret.expires_at.is_some_and(|end| end <= now);
-    let status = match (secret.is_revoked, is_over) {
-        (true, _) => "Revoked",
-        (false, true) => "Expired",
-        (false, false) => "Active",
-    };
-    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    json!({
-        "id": secret.id,
-        "name": secret.name,
-        "displayName": secret.display_name,
-        "description": secret.description,
-        "typeName": TEXT,
-        "storeName": if secret.is_reference { CONFIGURATION } else { ENCRYPTED },
-        "scope": secret.scope,
-        "tags": secret.tags,
-        "status": status,
-        "currentVersion": (status == "Active").then_some(secret.version),
-        "createdAt": secret.created_at.to_string(),
-        "updatedAt": time(secret.updated_at),
-        "expiresAt": time(secret.expires_at),
-    })
-}
-
-/// Which secrets to list.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Filter {
-    search: Option<String>,
-    type_names: Vec<String>,
-    store_names: Vec<String>,
-    scope: Option<String>,
-    active_only: Option<bool>,
-    status: Option<String>,
-}
-
-impl Filter {
-    fn takes(&self, secret: &Value) -> bool {
-        let text = |name: &str| secret.get(name).and_then(Value::as_str).unwrap_or_default();
-        let found = |search: &String| {
-            let search = search.trim().to_lowercase();
-            ["name", "displayName", "description"]
-                .iter()
-                .any(|name| text(name).to_lowercase().contains(&search))
-        };
-        let one_of = |wanted: &[String], name: &str| {
-            wanted.is_empty() || wanted.iter().any(|w| w.eq_ignore_ascii_case(text(name)))
-        };
-        let same = |wanted: &Option<String>, name: &str| {
-            let wanted = wanted.as_deref().map(str::trim).unwrap_or_default();
-            wanted.is_empty() || wanted.eq_ignore_ascii_case(text(name))
-        };
-        self.search.as_ref().is_none_or(found)
-            && one_of(&self.type_names, "typeName")
-            && one_of(&self.store_names, "storeName")
-            && same(&self.scope, "scope")
-            && same(&self.status, "status")
-    }
 }
 
 async fn found(app: &App, filter: &Filter) -> Result<Vec<Value>, Refusal> {

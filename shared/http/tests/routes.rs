@@ -77,6 +77,8 @@ mod tokens;
 mod transfer;
 #[path = "routes/trial.rs"]
 mod trial;
+#[path = "routes/vault.rs"]
+mod vault;
 #[path = "routes/webhooks.rs"]
 mod webhooks;
 #[path = "routes/workflows.rs"]

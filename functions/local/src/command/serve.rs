@@ -170,7 +170,7 @@ impl ServeArgs {
     }
 }
 
-/// What workflows write, on the screen.
+/// Writes the lines of workflows to the screen.
 fn console(screen: &Screen) -> Console {
     let is_json = screen.is_json();
     Console::new(move |spoken| speak(is_json, spoken))

@@ -8,8 +8,9 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::leaks::{Lines, is_nowhere_in};
-use crate::secrets::{Echo, TestVault, VALUE, set, world};
+use crate::secrets::{Echo, VALUE, set, world};
 use crate::server::{Server, literal, sequence};
+use crate::vault::TestVault;
 
 /// The routes with a body that they take.
 const ROUTES: [(&str, &str, &str); 11] = [

@@ -6,60 +6,17 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_http::HttpConfig;
-use dormouse_identity::sealed::Keyring;
-use dormouse_runtime::port::{HttpCaller, PortError, Vault};
+use dormouse_runtime::port::HttpCaller;
 use dormouse_store::MemoryTable;
 use serde_json::{Value, json};
 
 use crate::leaks::{Lines, is_nowhere_in, items, told};
 use crate::server::{Server, literal, sequence};
+use crate::vault::TestVault;
 
 /// A value that looks different in JSON, in a form and as Base64.
 pub(crate) const VALUE: &str = "s3cret \"value\" & more";
 const CARD: &str = "mark-of-the-card";
-
-/// Keys in memory.
-pub(crate) struct TestVault(Mutex<Keyring>);
-
-impl TestVault {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::new(Keyring::new([7; 32])))
-    }
-}
-
-#[async_trait]
-impl Vault for TestVault {
-    fn seals(&self) -> bool {
-        true
-    }
-
-    fn read_keys(&self) -> Result<(), PortError> {
-        Ok(())
-    }
-
-    fn is_current(&self, sealed: &[u8]) -> bool {
-        self.0.lock().unwrap().is_current(sealed)
-    }
-
-    fn seal(&self, purpose: &str, random: [u64; 2], value: &[u8]) -> Result<Vec<u8>, PortError> {
-        Ok(self.0.lock().unwrap().seal(purpose, random, value).unwrap())
-    }
-
-    fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Option<Vec<u8>>, PortError> {
-        Ok(self.0.lock().unwrap().open(purpose, sealed))
-    }
-
-    fn change_key(&self, random: [u64; 4]) -> Result<(), PortError> {
-        let mut ring = self.0.lock().unwrap();
-        let bytes: Vec<u8> = random.iter().flat_map(|n| n.to_le_bytes()).collect();
-        *ring = ring.with(bytes.try_into().unwrap());
-        Ok(())
-    }
-
-    async fn referenced(&self, tenant: &str, reference: &str) -> Result<Option<String>, PortError> {
-        Ok((reference == "Known").then(|| format!("value-of-{tenant}")))
-    }
-}
 
 /// Answers with everything that it was sent.
 #[derive(Default)]
