@@ -157,7 +157,7 @@ async fn a_task_whose_secret_is_missing_fails_and_is_handed_to_nobody() {
     let path = "/workflow-definitions/pays/execute";
     let started = server.post(path, &json!({})).await.ok(200);
     let id = started["workflowState"]["id"].as_str().unwrap();
-    let poll = json!({ "queue": "q", "types": ["Acme.Pay"], "workerId": "w", "waitMs": 0 });
+    let poll = json!({ "queue": "q", "types": ["Acme.Pay"], "workerId": "w", "waitMs": 1_000 });
     let polled = server.post("/tasks/poll", &poll).await.ok(200);
     assert_eq!(polled["tasks"], json!([]));
     let path = format!("/workflow-instances/{id}");
