@@ -38,6 +38,8 @@ mod operating;
 mod packages;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/secrets.rs"]
+mod secrets;
 #[path = "cli/studio.rs"]
 mod studio;
 #[path = "cli/traces.rs"]

@@ -91,6 +91,7 @@ fn the_golden_world_has_every_kind_of_item() {
         "OUTBOX …",
         "QUEUE …",
         "ROUTES …",
+        "SECRETS …",
         "STIM B",
         "STIM T",
         "TAKEN …",

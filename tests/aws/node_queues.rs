@@ -77,6 +77,7 @@ fn node(heard: Arc<Heard>) -> Runtime {
         observer: None,
         commands: None,
         functions: None,
+        vault: None,
         metrics: Some(heard),
     };
     let expressions = Arc::new(Expressions::default());

@@ -1,6 +1,6 @@
 //! Running the binary: commands to their end, and servers that can be killed.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -61,6 +61,7 @@ pub(crate) fn dormouse() -> Command {
         "DORMOUSE_BUCKET",
         "DORMOUSE_API_KEY",
         "DORMOUSE_AUTHENTICATION",
+        "DORMOUSE_SECRETS_KEY",
     ] {
         command.env_remove(name);
     }
@@ -161,6 +162,16 @@ impl Server {
         ran(command.env("DORMOUSE_DATA", &self.data))
     }
 
+    /// Runs a command against its first node, with this on its standard input.
+    pub(crate) fn run_reading(&self, args: &[&str], input: &[u8]) -> Ran {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(input).unwrap();
+        file.rewind().unwrap();
+        let command = &mut dormouse();
+        command.args(args).args(["--url", &self.urls[0]]);
+        ran(command.env("DORMOUSE_DATA", &self.data).stdin(file))
+    }
+
     /// Runs a command against its first node and reads its JSON.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> Value {
@@ -186,6 +197,13 @@ impl Server {
             assert!(Instant::now() < until, "not {sub_status}: {shown:#}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// kill -9, while others still use it.
+    pub(crate) fn kill_now(&self) {
+        let id = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-KILL", &id]).status().unwrap();
+        assert!(asked.success());
     }
 
     /// kill -9.

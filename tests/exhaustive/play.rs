@@ -187,6 +187,7 @@ impl Client {
             observer: None,
             commands: None,
             functions: None,
+            vault: None,
             metrics: None,
         };
         let runtime = Runtime::new(Store::new(node, store_config), ports, expressions(), config);

@@ -159,6 +159,7 @@ impl Cluster {
             observer: None,
             commands: None,
             functions: None,
+            vault: None,
             metrics: None,
         };
         let birth = {

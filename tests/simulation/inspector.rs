@@ -76,6 +76,7 @@ impl Inspector {
             observer: None,
             commands: None,
             functions: None,
+            vault: None,
             metrics: None,
         };
         let store = Store::new(eye.clone(), StoreConfig::dynamo()).with_blobs(eye.clone());

@@ -78,6 +78,7 @@ impl Routes {
             observer: None,
             commands: None,
             functions: None,
+            vault: None,
             metrics: None,
         };
         let runtime = Runtime::new(store, ports, Arc::new(Expressions::new(limits)), config);

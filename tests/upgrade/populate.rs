@@ -2,6 +2,8 @@
 
 use dormouse_runtime::message::{Message, Task};
 use dormouse_runtime::{DefinitionHandle, EventRequest, ResumeOutcome, StartOutcome, StartRequest};
+use dormouse_store::identity::secret::{SecretPlace, StoredSecret};
+use dormouse_store::item::versioned::Versioned;
 use dormouse_store::table::Item;
 use dormouse_tests::flow::flow;
 use dormouse_tests::primitives::{
@@ -153,6 +155,24 @@ pub(crate) async fn start_once(client: &Client) -> (String, bool) {
     }
 }
 
+/// One with all that a secret can have.
+fn secret(name: &str, place: SecretPlace) -> Versioned<StoredSecret> {
+    Versioned::new(StoredSecret {
+        name: name.into(),
+        id: "1".into(),
+        display_name: "Shop".into(),
+        description: Some("for a test".into()),
+        scope: Some("tests".into()),
+        tags: vec!["test".into()],
+        is_revoked: false,
+        version: 1,
+        place,
+        created_ms: BEGIN_MS,
+        updated_ms: Some(BEGIN_MS),
+        expires_ms: Some(BEGIN_MS),
+    })
+}
+
 async fn populate(client: Client) {
     for json in definitions() {
         client.publish(9, json).await;
@@ -201,6 +221,21 @@ async fn populate(client: Client) {
                 .give_up(&letter, "as meant")
                 .await
                 .unwrap()
+        })
+        .await;
+    client
+        .look(|runtime| async move {
+            let secrets = runtime.store().identities().secrets();
+            let places = [
+                ("shop", SecretPlace::Reference("Shop:Key".into())),
+                (
+                    "card",
+                    SecretPlace::Sealed(bytes::Bytes::from_static(b"sealed")),
+                ),
+            ];
+            for (name, place) in places {
+                assert!(secrets.put(&tenant(), &secret(name, place)).await.unwrap());
+            }
         })
         .await;
     let again = json!(

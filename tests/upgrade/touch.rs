@@ -94,6 +94,8 @@ async fn everything(runtime: &Runtime) -> Vec<String> {
         runtime.query().routes(tenant);
         runtime.dead_letters().list(tenant, 10, None);
         runtime.query().consumers(tenant, "used");
+        runtime.accounts().secrets().get(tenant, "shop");
+        runtime.accounts().secrets().get(tenant, "card");
         runtime.operations().sweep();
         runtime.instances().delete(tenant, "wait");
         runtime.delivery().deliver(&clean("wait"));

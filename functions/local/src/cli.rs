@@ -2,6 +2,7 @@
 
 mod author;
 mod operate;
+mod secrets;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -81,6 +82,9 @@ enum Command {
     /// Publish activity types of your own, list and delete them
     #[command(subcommand)]
     Activity(ActivityCommand),
+    /// Set, list, revoke and delete the secrets that workflows name
+    #[command(subcommand)]
+    Secrets(secrets::SecretsCommand),
     /// Upload definition files and publish them
     Publish(Remote<publish::PublishArgs>),
     /// Start an instance of a published definition
@@ -197,6 +201,7 @@ fn dispatch(command: Command, before: &ServerArgs, screen: &Screen) -> Result<Ex
                 wait(activity::delete(&args, &client(server), screen))
             }
         },
+        Command::Secrets(command) => secrets::dispatch(command, before, screen),
         Command::Publish(Remote { args, server }) => {
             wait(publish::publish(&args, &client(server), screen))
         }

@@ -96,6 +96,7 @@ impl Account {
             observer: Some(shared),
             commands: None,
             functions: None,
+            vault: None,
             metrics: Some(Arc::clone(&metrics) as _),
         };
         let config = RuntimeConfig::function("cost", INVOCATION_MS);

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::refusal::{Operating, Refusal};
 
 /// The modules that Studio or Elsa's client ask for: the beginning of their paths, and why they are not here.
-pub(crate) const MODULES: [(&str, &str); 9] = [
+pub(crate) const MODULES: [(&str, &str); 8] = [
     ("/ai", "there is no assistant"),
     (
         "/dashboard",
@@ -22,10 +22,6 @@ pub(crate) const MODULES: [(&str, &str); 9] = [
         "tokens of your identity provider are taken as they are; see --authentication jwt",
     ),
     ("/labels", "definitions have no labels"),
-    (
-        "/secrets",
-        "secrets are given to the server, which shows them to nobody",
-    ),
     (
         "/shells",
         "a server is one shell, and is restarted to reload it",

@@ -71,6 +71,7 @@ mod router;
 mod schedule;
 mod scoped;
 mod script;
+mod secret;
 mod stage;
 mod task;
 mod unzip;

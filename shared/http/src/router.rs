@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::{
     absent, activity_execution, activity_test, activity_type, administration, alteration, bookmark,
     dead_letter, definition, descriptor, event, gate, health, identity, instance, link, metrics,
-    openapi, schedule, script, stage, task, webhook, workflow,
+    openapi, schedule, script, secret, stage, task, webhook, workflow,
 };
 
 /// The prefix of Elsa's API.
@@ -41,6 +41,7 @@ pub fn router(app: App) -> Router {
         .merge(link::routes())
         .merge(identity::routes())
         .merge(webhook::routes())
+        .merge(secret::routes())
         .merge(absent::routes());
     let router = Router::new()
         .nest(API, api)

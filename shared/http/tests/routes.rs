@@ -55,6 +55,10 @@ mod rules;
 mod schedules;
 #[path = "routes/search_attributes.rs"]
 mod search_attributes;
+#[path = "routes/secret_limits.rs"]
+mod secret_limits;
+#[path = "routes/secrets.rs"]
+mod secrets;
 #[path = "routes/server.rs"]
 mod server;
 #[path = "routes/sessions.rs"]
@@ -73,6 +77,8 @@ mod tokens;
 mod transfer;
 #[path = "routes/trial.rs"]
 mod trial;
+#[path = "routes/vault.rs"]
+mod vault;
 #[path = "routes/webhooks.rs"]
 mod webhooks;
 #[path = "routes/workflows.rs"]

@@ -9,6 +9,7 @@ pub mod jwt;
 pub mod mac;
 pub mod password;
 pub mod permission;
+pub mod sealed;
 pub mod secret;
 pub mod user_name;
 pub mod webhook;

@@ -128,6 +128,7 @@ impl Function {
             compute: None,
             observer: spans.clone().map(|spans| spans as _),
             commands: None,
+            vault: None,
             functions: LambdaFunctions::port(&aws, &environment.lambda_functions),
             metrics: Some(Arc::clone(&metrics) as _),
         };

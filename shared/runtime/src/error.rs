@@ -120,6 +120,9 @@ pub enum RuntimeError {
     /// The scheduler failed. The timer stays in the outbox.
     #[error("the scheduler failed")]
     Scheduler(#[source] PortError),
+    /// The values of secrets could not be sealed, opened or read.
+    #[error("the values of secrets could not be read or sealed")]
+    Vault(#[source] PortError),
     /// The queue failed. The message stays in the outbox.
     #[error("the queue failed")]
     Queue(#[source] PortError),
@@ -147,6 +150,7 @@ impl RuntimeError {
             | Self::Format { .. }
             | Self::StepTooLong { .. }
             | Self::Scheduler(_)
+            | Self::Vault(_)
             | Self::Queue(_)
             | Self::Bus(_) => false,
         }

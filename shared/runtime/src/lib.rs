@@ -19,6 +19,7 @@
 //! | `kernel/` | load, step, commit, hand over: read `kernel/mod.rs` first | |
 //! | `instances/` | start, dispatch, resume, cancel, retry, alter, delete, export, import | `instances` |
 //! | `activity_types/`, `tasks/` | activity types that are data; their tasks: handed to handlers, requested by workers, answered | `definitions().types`, `tasks` |
+//! | `secrets/` | secrets that workflows name; their values are put in the place of references by `runtime/secret_filling.rs` | `accounts().secrets` |
 //! | `timers/`, `definitions/`, `query/` | due timers and occurrences; drafts and publishing; reads | `timers`, `definitions`, `query` |
 //! | `stimuli/`, `links/`, `identity/` | events; resume links, event links, webhooks; users, roles, applications | `stimuli`, `links`, `webhooks`, `accounts` |
 //! | `operations/` | sweep, examination, alteration plans, audit log | `operations` |
@@ -95,6 +96,7 @@ mod outbox;
 pub mod port;
 pub mod query;
 mod runtime;
+mod secrets;
 mod stimuli;
 mod tasks;
 mod timers;
@@ -139,6 +141,13 @@ pub use runtime::Runtime;
 pub use runtime::config::{Delivery, RuntimeConfig, SigningSecret};
 pub use runtime::invocation::NESTED_MAX;
 pub use runtime::pause::{PAUSE_SEEN_MS, Pause};
+pub use runtime::secret_filling::FILLED_BYTES_MAX;
+pub use runtime::settings::HostSettings;
+pub use secrets::key::KeyChanged;
+pub use secrets::{
+    NewSecret, NewValue, SECRETS_MAX, SecretOutcome, SecretRefusal, SecretTest, SecretView,
+    Secrets, VALUE_BYTES_MAX as SECRET_BYTES_MAX, VALUES_BYTES_MAX as SECRETS_BYTES_MAX,
+};
 pub use stimuli::Stimuli;
 pub use stimuli::publish_event::{EventOutcome, EventRequest};
 pub use tasks::answer::Heard;

@@ -37,6 +37,7 @@
 //! | application, as listed; by its key | `IDENTITY`; `~/KEY#id` | `APP#id`; `HEAD` | `identity/application.rs` |
 //! | resume link | `~/LINK#digest` | `HEAD` | `identity/link.rs` |
 //! | webhook, as listed; by its id | `IDENTITY`; `~/HOOK#id` | `HOOK#id`; `HEAD` | `identity/webhook.rs` |
+//! | secret | `~/SECRETS` | `tenant#name` | `identity/secret.rs` |
 //! | signing key of access tokens; of event links | `~/SIGN` | `K#time-chance`; `LINKS` | `identity/signing_key.rs` |
 //! | activity type that is data, as listed; its versions | `TYPES`; `OWN#name` | `T#name`; `V#n` | `definition/activity_type.rs` |
 //! | task that waits for a worker | `TASKS#queue#type` | `time#task` | `stimulus/task.rs` |

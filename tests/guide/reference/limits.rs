@@ -9,7 +9,9 @@ use dormouse_engine::graph::{DEPTH_MAX, NODES_MAX};
 use dormouse_engine::step;
 use dormouse_expressions::Limits;
 use dormouse_http::HttpConfig;
-use dormouse_runtime::NESTED_MAX;
+use dormouse_runtime::{
+    FILLED_BYTES_MAX, NESTED_MAX, SECRET_BYTES_MAX, SECRETS_BYTES_MAX, SECRETS_MAX,
+};
 
 /// A number with separators between thousands.
 fn number(number: impl Into<u64>) -> String {
@@ -121,6 +123,18 @@ pub(super) fn page() -> String {
             "time of one script",
             format!("{} s", script.time_ms_max / 1_000),
             "an incident",
+        ),
+        ("secrets of a tenant", number(SECRETS_MAX as u64), "409"),
+        ("value of a secret", size(SECRET_BYTES_MAX), "400"),
+        (
+            "values of the secrets of a tenant, together",
+            size(SECRETS_BYTES_MAX),
+            "409",
+        ),
+        (
+            "values of secrets in one request or task",
+            size(FILLED_BYTES_MAX),
+            "an incident; nothing is sent",
         ),
         ("body of an API request", size(http.body_bytes_max), "413"),
         (

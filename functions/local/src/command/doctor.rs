@@ -99,6 +99,7 @@ fn quiet_ports(store: &Store, background: &TokioBackground) -> Ports {
         observer: None,
         commands: None,
         functions: None,
+        vault: None,
         metrics: None,
     }
 }

@@ -28,6 +28,7 @@ pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod schedules;
 pub(crate) mod schema;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod start;

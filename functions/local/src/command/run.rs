@@ -117,6 +117,7 @@ fn temporary_folder() -> std::io::Result<tempfile::TempDir> {
 }
 
 async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result<Host, Failure> {
+    let secrets_key = Some(data.join("secrets.key"));
     Host::open(HostConfig {
         place: Place::Folder {
             data,
@@ -130,6 +131,7 @@ async fn open(args: &RunArgs, data: PathBuf, narrator: &Arc<Narrator>) -> Result
         signing_secret: None,
         commands: args.handlers.commands(),
         functions: args.handlers.functions().await?,
+        secrets_key,
         reach: args.reach.read(),
         observer: Some(Arc::clone(narrator) as _),
         traces: None,

@@ -1,5 +1,6 @@
 //! `dormouse serve`
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,6 +95,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     redact: Vec<String>,
+    /// File with the keys that seal the values of secrets. Back it up apart from the data: without it, values are lost. Servers
+    /// over one table need the same file [default: secrets.key in the data folder; none over DynamoDB]
+    #[arg(long, value_name = "FILE", env = "DORMOUSE_SECRETS_KEY")]
+    secrets_key: Option<PathBuf>,
     /// Accept Elsa's resume address (/bookmarks/resume?t=), also on GET. A mail scanner that follows such a link resumes the instance
     #[arg(long)]
     elsa_resume_links: bool,
@@ -156,6 +161,21 @@ pub(crate) fn serve(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     runtime.block_on(run(args, screen))
 }
 
+impl ServeArgs {
+    /// The file of keys for secrets: as given, else beside a table that only this machine has.
+    fn secrets_key(&self) -> Option<PathBuf> {
+        let own = || self.place.data().join("secrets.key");
+        let given = self.secrets_key.clone();
+        given.or_else(|| self.place.is_own().then(own))
+    }
+}
+
+/// Writes the lines of workflows to the screen.
+fn console(screen: &Screen) -> Console {
+    let is_json = screen.is_json();
+    Console::new(move |spoken| speak(is_json, spoken))
+}
+
 async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     let stop = stop_signal().map_err(Failure::system)?;
     tokio::spawn(trim_heap(stop.clone()));
@@ -169,8 +189,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
     demand_https(&args, is_encrypted)?;
     let listeners = Listeners::bind(address(&args.host)?, args.port, args.nodes).await?;
     let authentication = args.authentication.read(listeners.are_local())?;
-    let is_json = screen.is_json();
-    let console = Console::new(move |spoken| speak(is_json, spoken));
+    let console = console(screen);
     let host = Host::open(HostConfig {
         place: args.place.place()?,
         nodes: args.nodes,
@@ -181,6 +200,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         signing_secret: args.webhook.signing_secret(),
         commands: args.handlers.commands(),
         functions: args.handlers.functions().await?,
+        secrets_key: args.secrets_key(),
         observer: (!args.quiet).then(|| Arc::new(console) as _),
         traces: args.traces.collector(),
     })

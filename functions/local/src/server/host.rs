@@ -1,5 +1,7 @@
 //! The nodes and what they share: the table, the timers, the sweep.
 
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +12,11 @@ use dormouse_embedded::{
 };
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_runtime::port::{
-    Broadcast, Clock, Commands, Compute, Functions, HttpCaller, Metrics, Observer, Ports,
+    Broadcast, Clock, Commands, Compute, Functions, HttpCaller, Metrics, Observer, Ports, Vault,
 };
-use dormouse_runtime::{PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig, SigningSecret};
+use dormouse_runtime::{
+    HostSettings, PAUSE_SEEN_MS, Retention, Runtime, RuntimeConfig, SigningSecret,
+};
 use dormouse_telemetry::{Collector, Registry};
 use dormouse_webhook::{TwoBuses, Webhook, WebhookBus};
 use tokio::runtime::Handle;
@@ -22,6 +26,7 @@ use tokio::task::JoinSet;
 use super::outside::Outside;
 use super::storage::{Place, Storage};
 use super::traces;
+use super::vault::FileVault;
 use crate::failure::Failure;
 
 /// Interval in ms at which nodes look for a pause if a read costs nothing.
@@ -59,6 +64,8 @@ pub(crate) struct HostConfig {
     pub(crate) commands: Option<Arc<dyn Commands>>,
     /// Functions that are handlers. `None`: none is allowed.
     pub(crate) functions: Option<Arc<dyn Functions>>,
+    /// File with the keys that seal the values of secrets. `None`: secrets are references.
+    pub(crate) secrets_key: Option<PathBuf>,
     /// Observer of the output and the progress of workflows.
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Destination of spans. `None`: no spans are made.
@@ -102,6 +109,18 @@ fn begin_sweeps(
     }
 }
 
+/// Keys of secrets in a file. Without a file, secrets are references.
+fn vault(path: Option<&Path>, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Vault>, Failure> {
+    let random = [(); 4].map(|()| clock.random());
+    Ok(Arc::new(FileVault::open(path, random)?))
+}
+
+/// Steps of this node can name secrets.
+async fn allow_secrets(node: &Runtime) -> Result<(), Failure> {
+    let allowed = node.accounts().secrets().allow().await;
+    allowed.map_err(|error| Failure::runtime(&error))
+}
+
 /// Nodes over one table. Timers fire and sweeps run until it is closed.
 pub(crate) struct Host {
     nodes: Vec<Runtime>,
@@ -121,12 +140,18 @@ fn tell_webhook(ports: &mut Ports, webhook: Option<Webhook>, caller: &Arc<dyn Ht
     ports.bus = TwoBuses::of(ports.bus.take(), Some(Arc::new(bus)));
 }
 
+/// A variable of the environment that is text.
+fn text((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
+}
+
 /// Behaviour of a node.
 fn settings(config: &HostConfig, storage: &Storage) -> RuntimeConfig {
     RuntimeConfig {
         lease_ms: storage.lease_ms,
         retention: config.retention,
         passes_tokens: config.passes_tokens,
+        settings: HostSettings::of(std::env::vars_os().filter_map(text)),
         signing_secret: config.signing_secret.clone(),
         poll_pause_ms: match storage.embedded {
             Some(_) => POLL_LOOK_MS,
@@ -154,6 +179,7 @@ impl Host {
         if let Some(collector) = config.traces {
             observer = Some(traces::begin(collector, observer, &mut tasks, &stopped));
         }
+        let vault = vault(config.secrets_key.as_deref(), &clock)?;
         let (mut nodes, mut registries) = (Vec::new(), Vec::new());
         for (n, (broadcast, queue)) in (1..).zip(node_broadcasts(config.nodes.into())) {
             let others = config.nodes > 1;
@@ -170,6 +196,7 @@ impl Host {
                 observer: observer.clone(),
                 commands: config.commands.clone(),
                 functions: config.functions.clone(),
+                vault: Some(Arc::clone(&vault)),
                 metrics: Some(Arc::clone(&registry) as Arc<dyn Metrics>),
             };
             if let Some(remote) = &storage.remote {
@@ -182,6 +209,7 @@ impl Host {
             };
             let expressions = Arc::clone(&expressions) as _;
             let node = Runtime::new(storage.store.clone(), ports, expressions, settings);
+            allow_secrets(&node).await?;
             if others {
                 tasks.spawn(queue.run(node.clone(), stopped.clone()));
             }

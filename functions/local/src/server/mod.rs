@@ -23,6 +23,7 @@ mod storage;
 mod taken;
 mod tls;
 mod traces;
+mod vault;
 mod watched;
 
 pub(crate) use commands::Processes;

@@ -29,6 +29,7 @@ pub(crate) fn mode_of(node: &Node) -> Option<Join> {
         Some(
             Expression::Variable(_)
             | Expression::Input(_)
+            | Expression::Secret(_)
             | Expression::Script(_)
             | Expression::Invalid(_),
         ) => None,

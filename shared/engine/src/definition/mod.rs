@@ -10,6 +10,7 @@ pub mod declaration;
 pub mod fields;
 pub mod name;
 pub mod search_attribute;
+pub mod secret_name;
 
 use serde_json::{Map, Value};
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::definition::convert::{convert, text_of};
 use crate::definition::data_type::DataType;
 use crate::definition::fields::Fields;
+use crate::definition::secret_name::secret_name;
 
 /// What gives an input its value.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub enum Expression {
     Input(String),
     /// A script.
     Script(Script),
+    /// The secret of this name.
+    Secret(String),
     /// Something that cannot be evaluated; evaluating it faults the activity with this message.
     Invalid(Arc<str>),
 }
@@ -65,7 +68,17 @@ pub fn read(
                 ),
             });
         }
-        "delegate" | "secret" => {
+        "secret" => match value.map(named_secret) {
+            None => None,
+            Some(Some(name)) => Some(Expression::Secret(name)),
+            Some(None) => {
+                return Err(ExpressionProblem {
+                    code: "badSecretName",
+                    message: "a Secret expression names a secret: a letter, and then at least one of letters, digits, dots, dashes, underscores and colons".into(),
+                });
+            }
+        },
+        "delegate" => {
             return Err(ExpressionProblem {
                 code: "unsupportedExpression",
                 message: format!(
@@ -162,6 +175,20 @@ pub fn variable_id(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     }
+}
+
+/// The name of a secret: the text, or an object with its `name`, or the same as JSON text.
+fn named_secret(value: &Value) -> Option<String> {
+    let named = |value: &Value| Fields::of(value).text("name");
+    let name = match value {
+        Value::Object(_) => named(value),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            named(&serde_json::from_str::<Value>(text).ok()?)
+        }
+        Value::String(text) => Some(text.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    };
+    secret_name(&name?)
 }
 
 /// The name in a reference to an input: the whole declaration of the input, or the same as JSON text. As in Elsa,

@@ -102,6 +102,7 @@ impl Builder<'_> {
             Some(
                 Expression::Variable(_)
                 | Expression::Input(_)
+                | Expression::Secret(_)
                 | Expression::Script(_)
                 | Expression::Invalid(_),
             )

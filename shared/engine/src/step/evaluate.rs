@@ -4,7 +4,7 @@ use dormouse_expressions::{Kind, Language};
 use serde_json::{Map, Value};
 
 use super::view::View;
-use super::{Cx, Fault};
+use super::{CannotSeal, Cx, Fault, SEALED_PREFIX};
 use crate::definition::convert_kind::{convert_kind, shown};
 use crate::definition::data_type::DataType;
 use crate::definition::name::property_name;
@@ -93,6 +93,40 @@ impl Cx<'_, '_> {
         })
     }
 
+    /// A sensitive value as it is kept: sealed, where this host has a key.
+    pub(crate) fn sealed(&self, name: &str, value: Value) -> Result<Value, Fault> {
+        let Some(secrets) = self.run.environment.secrets.filter(|_| !value.is_null()) else {
+            return Ok(value);
+        };
+        match secrets.seal(&self.run.instance.id, &value) {
+            Ok(Some(sealed)) => Ok(Value::String(sealed)),
+            Ok(None) => Ok(value),
+            Err(CannotSeal) => {
+                let message = format!("the sensitive input `{name}` cannot be sealed");
+                Err(Fault::new("InputNotSealed", message))
+            }
+        }
+    }
+
+    /// A sensitive value as [`Self::sealed`] was given it.
+    pub(crate) fn opened(&self, name: &str, value: &Value) -> Result<Option<Value>, Fault> {
+        let Some(sealed) = value
+            .as_str()
+            .filter(|text| text.starts_with(SEALED_PREFIX))
+        else {
+            return Ok(None);
+        };
+        let secrets = self.run.environment.secrets;
+        let opened = secrets.and_then(|secrets| secrets.open(&self.run.instance.id, sealed));
+        let message = || {
+            format!(
+                "the sensitive input `{name}` is sealed in the state, and this server does not have the key that sealed it"
+            )
+        };
+        let opened = opened.ok_or_else(|| Fault::new("InputUnreadable", message()))?;
+        Ok(Some(opened))
+    }
+
     /// What the journal shows of an input that a script gave as an object of .NET: there, its members have the names that
     /// a serialiser gives them.
     #[must_use]
@@ -138,6 +172,13 @@ impl Cx<'_, '_> {
                     .unwrap_or(Value::Null),
                 self.run.kind_of_input(name),
             ),
+            Expression::Secret(name) => {
+                let secret = self.run.secret(name).ok_or_else(|| {
+                    let message = format!("the secret '{name}' cannot be named here: this server has no secrets, or a trigger names it");
+                    Fault::new("ExpressionError", message)
+                })?;
+                (Value::String(secret), Kind::Plain)
+            }
             Expression::Script(script) => {
                 let expressions = self.run.environment.expressions;
                 let mut view = View {

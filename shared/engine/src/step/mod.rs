@@ -12,6 +12,7 @@ mod evaluate;
 mod event_links;
 mod fault;
 mod guard;
+mod outside;
 mod raise;
 mod rest;
 mod run;
@@ -28,6 +29,7 @@ pub use alter::Change;
 pub use cx::Cx;
 pub use event_links::EventLinks;
 pub use fault::{Fault, Origin};
+pub use outside::{CannotSeal, SEALED_PREFIX, SecretReferences, Settings};
 pub use run::Run;
 
 use crate::call::{Answer, Call, HttpResponse};
@@ -125,6 +127,10 @@ pub struct Environment<'a> {
     pub activities_before: u64,
     /// Makes addresses for scripts. `None`: the host has no public address.
     pub event_links: Option<&'a dyn EventLinks>,
+    /// Makes references to secrets. `None`: the host has none.
+    pub secrets: Option<&'a dyn SecretReferences>,
+    /// Settings that scripts may read. `None`: there are none, nor a function to read them.
+    pub settings: Option<&'a dyn Settings>,
 }
 
 impl<'a> Environment<'a> {
@@ -139,6 +145,8 @@ impl<'a> Environment<'a> {
             has_http_request: false,
             activities_before: 0,
             event_links: None,
+            secrets: None,
+            settings: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::wait::BACKGROUND;
 use super::{Cx, Environment, Fault, Next, Then, Transition};
 use crate::activity::own;
 use crate::call::{Answer, Call, HttpResponse};
+use crate::definition::secret_name::secret_name;
 use crate::effect::Effect;
 use crate::graph::{Graph, NodeIndex, ROOT};
 use crate::id::{BookmarkId, ContextId};
@@ -62,6 +63,13 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// What stands for a secret in this instance. `None`: its name is none, or the host has no secrets.
+    pub(crate) fn secret(&self, name: &str) -> Option<String> {
+        let name = secret_name(name)?;
+        let references = self.environment.secrets?;
+        Some(references.reference(&self.instance.id, &name))
+    }
+
     pub(crate) fn new(
         graph: &'a Graph,
         instance: Instance,

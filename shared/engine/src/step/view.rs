@@ -181,6 +181,18 @@ impl Scope for View<'_, '_> {
         Some(links.url(&self.run.instance.id, event, expires_at_ms.map(Timestamp)))
     }
 
+    fn secret(&self, name: &str) -> Option<Value> {
+        self.run.secret(name).map(Value::String)
+    }
+
+    fn shows_configuration(&self) -> bool {
+        self.run.environment.settings.is_some()
+    }
+
+    fn configuration(&self, path: &str) -> Option<Value> {
+        self.run.environment.settings?.setting(path)
+    }
+
     fn is_input(&self, name: &str) -> bool {
         self.run.graph.node(self.node).parent.is_some()
             && !self.run.is_in_composite(self.context)

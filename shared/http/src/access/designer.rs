@@ -1,15 +1,18 @@
-//! The rules of what designers and their lists ask for: descriptors, reports, many things at once.
+//! The rules of what designers and their lists ask for: descriptors, reports, many things at once, secrets.
 
 use super::Access::{Any, Anybody};
 use super::{
-    DELETE_DEFINITIONS, EXECUTE, GET, GET_POST, POST, PUBLISH, READ_DEFINITIONS, RETRACT, Rule,
-    rule,
+    DELETE, DELETE_DEFINITIONS, EXECUTE, GET, GET_POST, POST, PUBLISH, READ_DEFINITIONS, RETRACT,
+    Rule, rule,
 };
 
 const DESCRIPTORS: super::Access = Any(&["read:activity-descriptors"]);
 const EXECUTIONS: super::Access = Any(&["read:activity-execution"]);
 const CANCEL: super::Access = Any(&["cancel:workflow-instances"]);
 const DELETE_INSTANCES: super::Access = Any(&["delete:workflow-instances"]);
+
+const READ_SECRETS: super::Access = Any(&["read:secrets"]);
+const WRITE_SECRETS: super::Access = Any(&["write:secrets"]);
 
 /// Routes of the API for designers, as in [`super::RULES`].
 pub const DESIGNER: &[Rule] = &[
@@ -157,4 +160,16 @@ pub const DESIGNER: &[Rule] = &[
         DELETE_INSTANCES,
     )
     .audit("delete"),
+    // Secrets.
+    rule(GET, "/secrets", READ_SECRETS),
+    rule(POST, "/secrets", WRITE_SECRETS).audit("secret"),
+    rule(GET, "/secrets/descriptors", READ_SECRETS),
+    rule(POST, "/secrets/picker", READ_SECRETS),
+    rule(GET, "/secrets/{name}", READ_SECRETS),
+    rule(POST, "/secrets/{name}", WRITE_SECRETS).audit("secret"),
+    rule(DELETE, "/secrets/{name}", Any(&["delete:secrets"])).audit("secret"),
+    rule(POST, "/secrets/{name}/revoke", WRITE_SECRETS).audit("secret"),
+    rule(POST, "/secrets/{name}/rotate", WRITE_SECRETS).audit("secret"),
+    rule(POST, "/secrets/{name}/test", Any(&["test:secrets"])),
+    rule(POST, "/secret-keys/rotate", Any(&["rotate:secret-keys"])).audit("secret"),
 ];

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::path::Path;
 use crate::refusal::Refusal;
+use crate::scoped::Scoped;
 
 /// Elsa's lists by name. The file is part of the program, and a test reads it.
 static LISTS: LazyLock<Value> =
@@ -31,9 +32,19 @@ pub(super) async fn storage_drivers() -> Answer<Value> {
     list("storageDrivers")
 }
 
-/// `GET /descriptors/expression-descriptors`
-pub(super) async fn expressions() -> Answer<Value> {
-    list("expressions")
+/// `GET /descriptors/expression-descriptors`: a tenant that has secrets sees the expression that names one, with the
+/// picker of Elsa's module.
+pub(super) async fn expressions(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
+    let secrets = app.runtime().accounts().secrets();
+    let has_some = secrets.are_allowed() && !secrets.list(app.tenant()).await?.is_empty();
+    let mut all = LISTS.get("expressions").cloned().unwrap_or_default();
+    if has_some && let Value::Array(all) = &mut all {
+        all.push(json!({
+            "type": "Secret", "displayName": "Secret", "isBrowsable": true, "isSerializable": true,
+            "properties": { "UIHint": "secret-picker", "PickerEndpoint": "/secrets/picker" },
+        }));
+    }
+    Ok(items(&all))
 }
 
 /// `GET /descriptors/workflow-activation-strategies`
@@ -119,7 +130,7 @@ mod tests {
         for (list, size) in [
             (variables().await, 29),
             (storage_drivers().await, 3),
-            (expressions().await, 9),
+            (list("expressions"), 9),
             (activation().await, 4),
             (incidents().await, 2),
             (log_persistence().await, 4),

@@ -16,6 +16,7 @@ pub(super) const BODIES: &[(&str, &str)] = &[
         "category:string displayName:string description:string inputs:objects outputs:objects outcomes:strings handler!:object timeoutMs:count heartbeatMs:count retry:object",
     ),
     ("/admin/workflow-runtime/pause", "reason:string"),
+    ("/secrets", "name!:string value:string storeName:string"),
     (
         "/alterations/dry-run",
         "emptyFilterSelectsAll:flag workflowInstanceIds:strings definitionIds:strings statuses:strings subStatuses:strings searchTerm:string hasIncidents:flag searchAttributes:object",

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use dormouse_engine::activity_type::Flaw;
-use dormouse_runtime::StaleEdit;
+use dormouse_runtime::{SecretRefusal, StaleEdit};
 
 use super::Facts;
 
@@ -74,6 +74,13 @@ pub enum Operating {
     NotHere {
         module: &'static str,
         reason: &'static str,
+    },
+    Secret {
+        name: String,
+        why: SecretRefusal,
+    },
+    SecretsUnreadable {
+        count: usize,
     },
     NotYourDeployment,
     HttpsRequired,
@@ -201,6 +208,12 @@ impl Operating {
                 "activityTypeTaken",
                 format!("nothing was published: the workflow `{definition_id}` is used as the activity `{name}`; choose another name"),
             ),
+            Self::Secret { name, why } => return secret(name, *why),
+            Self::SecretsUnreadable { count } => (
+                S::CONFLICT,
+                "secretsUnreadable",
+                format!("{count} values open with none of the keys, and stay as they are; the others are sealed with the new key. Give these secrets new values, or delete them"),
+            ),
             Self::TooMany { what, limit } => (
                 S::CONFLICT,
                 "tooMany",
@@ -267,5 +280,57 @@ impl Operating {
             code,
             detail,
         }
+    }
+}
+
+/// What is said of a secret that was not changed.
+fn secret(name: &str, why: SecretRefusal) -> Facts {
+    use StatusCode as S;
+    let (status, code, detail) = match why {
+        SecretRefusal::BadName => (
+            S::BAD_REQUEST,
+            "badSecretName",
+            format!("`{name}` is no name of a secret: it begins with a letter, and has 2 to 200 letters, digits, dots, dashes, underscores and colons"),
+        ),
+        SecretRefusal::BadText => (
+            S::BAD_REQUEST,
+            "badSecret",
+            "a value has 1 to 65,536 bytes, and any other text about a secret at most 2,048; there are at most 20 tags".to_owned(),
+        ),
+        SecretRefusal::Exists => (
+            S::CONFLICT,
+            "secretExists",
+            format!("there is a secret `{name}`; give it another value with POST /elsa/api/secrets/{name}/rotate"),
+        ),
+        SecretRefusal::NotFound => (
+            S::NOT_FOUND,
+            "noSuchSecret",
+            format!("there is no secret `{name}`; list them with GET /elsa/api/secrets"),
+        ),
+        SecretRefusal::Revoked => (
+            S::CONFLICT,
+            "secretRevoked",
+            format!("the secret `{name}` was revoked for good; delete it and make another one"),
+        ),
+        SecretRefusal::TooMany => (
+            S::CONFLICT,
+            "tooMany",
+            "nothing was done: a tenant has at most 500 secrets, and 1 MiB of values together; delete secrets that no workflow names".to_owned(),
+        ),
+        SecretRefusal::NotSealed => (
+            S::NOT_IMPLEMENTED,
+            "noSecretsKey",
+            "this server has no key to seal values with; start it with --secrets-key, or give a `configurationKey` in the store `Configuration`".to_owned(),
+        ),
+        SecretRefusal::Contended => (
+            S::CONFLICT,
+            "secretContended",
+            format!("others changed the secret `{name}` again and again; try again"),
+        ),
+    };
+    Facts {
+        status,
+        code,
+        detail,
     }
 }

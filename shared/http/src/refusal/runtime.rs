@@ -60,9 +60,10 @@ pub(super) fn facts(error: &RuntimeError) -> Facts {
         }
         RuntimeError::Compute(ComputeError::Lost) => (S::INTERNAL_SERVER_ERROR, "internal", inside),
         RuntimeError::Format { .. } => (S::INTERNAL_SERVER_ERROR, "internal", inside),
-        RuntimeError::Scheduler(_) | RuntimeError::Queue(_) | RuntimeError::Bus(_) => {
-            (S::SERVICE_UNAVAILABLE, "portFailed", inside)
-        }
+        RuntimeError::Scheduler(_)
+        | RuntimeError::Vault(_)
+        | RuntimeError::Queue(_)
+        | RuntimeError::Bus(_) => (S::SERVICE_UNAVAILABLE, "portFailed", inside),
     };
     Facts {
         status,

@@ -11,7 +11,7 @@ use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_expressions::{Expressions, Limits};
 use dormouse_http::{App, HttpConfig, router};
 use dormouse_runtime::identity::Authentication;
-use dormouse_runtime::port::{Clock, HttpCaller, Observer, Ports};
+use dormouse_runtime::port::{Clock, HttpCaller, Observer, Ports, Vault};
 use dormouse_runtime::{Runtime, RuntimeConfig};
 use dormouse_store::item::config::StoreConfig;
 use dormouse_store::{MemoryTable, Store};
@@ -89,16 +89,19 @@ fn app_with(config: HttpConfig, http_caller: Arc<dyn HttpCaller>) -> App {
         Arc::new(SystemClock),
         config,
         http_caller,
-        None,
+        (None, None),
     )
 }
+
+/// Who hears of what happens, and where secrets are sealed.
+type Beside = (Option<Arc<dyn Observer>>, Option<Arc<dyn Vault>>);
 
 fn app_over(
     table: Arc<MemoryTable>,
     clock: Arc<dyn Clock>,
     config: HttpConfig,
     http_caller: Arc<dyn HttpCaller>,
-    observer: Option<Arc<dyn Observer>>,
+    (observer, vault): Beside,
 ) -> App {
     let store = Store::new(table, StoreConfig::embedded());
     let background = TokioBackground::new(tokio::runtime::Handle::current());
@@ -114,6 +117,7 @@ fn app_over(
         observer,
         commands: None,
         functions: None,
+        vault,
         metrics: None,
     };
     let expressions = Arc::new(Expressions::new(Limits::default()));
@@ -158,7 +162,7 @@ impl Server {
             clock,
             HttpConfig::default(),
             http_caller,
-            None,
+            (None, None),
         );
         Self::of(app.with_authentication(authentication))
     }
@@ -175,9 +179,21 @@ impl Server {
             Arc::new(SystemClock),
             config,
             Arc::new(NoNetwork),
-            observer,
+            (observer, None),
         );
         Self::of(app.with_authentication(authentication))
+    }
+
+    /// The same for everybody, with a network and secrets.
+    pub(crate) fn with_secrets(
+        (table, vault): (Arc<MemoryTable>, Arc<dyn Vault>),
+        config: HttpConfig,
+        http_caller: Arc<dyn HttpCaller>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        let ports = (Some(observer), Some(vault));
+        let app = app_over(table, Arc::new(SystemClock), config, http_caller, ports);
+        Self::of(app.with_authentication(Authentication::none()))
     }
 
     /// Sends any request, and answers as soon as the server has, whatever else of the body there is.

@@ -234,7 +234,10 @@ impl Deliveries<'_> {
         let Some(Wait::Call(request)) = wait else {
             return Ok(Delivered::Done);
         };
-        let answer = self.kernel().answer(tenant, request).await?;
+        let answer = self
+            .kernel()
+            .answer((tenant, instance_id.as_str()), request)
+            .await?;
         let stimulus = Stimulus::Answered {
             bookmark: bookmark.clone(),
             answer,

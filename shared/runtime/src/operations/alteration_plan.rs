@@ -353,6 +353,7 @@ fn is_of_instance(error: &RuntimeError) -> bool {
         | RuntimeError::Paused { .. }
         | RuntimeError::Compute(_)
         | RuntimeError::Scheduler(_)
+        | RuntimeError::Vault(_)
         | RuntimeError::Queue(_)
         | RuntimeError::Bus(_) => false,
     }

@@ -15,6 +15,7 @@ mod metrics;
 mod observer;
 mod queue;
 mod scheduler;
+mod vault;
 
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ pub use metrics::{Measure, Metric, MetricKind, Metrics};
 pub use observer::{Happened, Observer};
 pub use queue::Queue;
 pub use scheduler::Scheduler;
+pub use vault::Vault;
 
 /// All the ports of a runtime.
 #[derive(Clone)]
@@ -59,6 +61,8 @@ pub struct Ports {
     pub commands: Option<Arc<dyn Commands>>,
     /// Invokes functions of AWS Lambda that are handlers of activities. `None`: none is allowed.
     pub functions: Option<Arc<dyn Functions>>,
+    /// Seals and opens the values of secrets. `None`: there are no secrets.
+    pub vault: Option<Arc<dyn Vault>>,
     /// Who watches what happens. `None`: nobody.
     pub observer: Option<Arc<dyn Observer>>,
     /// Who counts and times what happens. `None`: nobody.

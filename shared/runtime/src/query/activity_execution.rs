@@ -190,6 +190,7 @@ impl ActivityExecution {
                 Some(
                     Expression::Variable(_)
                     | Expression::Input(_)
+                    | Expression::Secret(_)
                     | Expression::Script(_)
                     | Expression::Invalid(_),
                 )

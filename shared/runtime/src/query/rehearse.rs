@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dormouse_engine::definition::Definition;
 use dormouse_engine::instance::{Instance, Start};
 use dormouse_engine::journal;
-use dormouse_engine::step::{Environment, Limits, Stimulus, step};
+use dormouse_engine::step::{Environment, Limits, SecretReferences, Settings, Stimulus, step};
 use dormouse_store::Tenant;
 
 use crate::error::RuntimeError;
@@ -42,7 +42,11 @@ impl Query<'_> {
         let seed = self.ports().clock.random();
         let start = Start::default();
         let instance = Instance::new(graph, id.as_str().into(), start, self.now(), seed);
+        let settings = self.settings_of(tenant);
+        let secrets = self.secret_references(tenant);
         let environment = Environment {
+            settings: settings.as_ref().map(|s| s as &dyn Settings),
+            secrets: secrets.as_ref().map(|s| s as &dyn SecretReferences),
             limits: Limits {
                 step_activities_max: ACTIVITIES_MAX,
                 ..self.config().limits

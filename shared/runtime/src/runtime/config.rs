@@ -5,6 +5,7 @@ use std::fmt;
 use dormouse_engine::step::Limits;
 use dormouse_identity::webhook::sign;
 
+use crate::runtime::settings::HostSettings;
 use crate::work::retention::Retention;
 
 /// When the effects of a commit are carried out.
@@ -87,6 +88,8 @@ pub struct RuntimeConfig {
     pub limits: Limits,
     /// What requests to handlers of activities are signed with. `None`: none are made.
     pub signing_secret: Option<SigningSecret>,
+    /// What scripts read with `getConfig`. Without any there is no such function.
+    pub settings: HostSettings,
     /// How many requests for tasks may wait at a time.
     pub polls_max: usize,
     /// How often a request for tasks that waits looks again, in ms.
@@ -120,6 +123,7 @@ impl RuntimeConfig {
             retention: Retention::default(),
             limits: Limits::default(),
             signing_secret: None,
+            settings: HostSettings::default(),
             polls_max: 256,
             poll_pause_ms: 100,
             passes_tokens: false,

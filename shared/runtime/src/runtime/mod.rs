@@ -9,6 +9,11 @@ pub(crate) mod outgoing;
 pub(crate) mod pause;
 pub(crate) mod polls;
 pub(crate) mod running;
+pub(crate) mod secret_filling;
+pub(crate) mod secret_redaction;
+pub(crate) mod secret_references;
+pub(crate) mod secret_values;
+pub(crate) mod settings;
 pub(crate) mod task_lines;
 
 use std::collections::BTreeMap;
@@ -33,6 +38,7 @@ use crate::runtime::outgoing::Outgoing;
 use crate::runtime::pause::KnownPause;
 use crate::runtime::polls::Polls;
 use crate::runtime::running::Running;
+use crate::runtime::secret_values::KnownSecrets;
 use crate::runtime::task_lines::TaskLines;
 
 handle!(
@@ -69,6 +75,9 @@ struct Inner {
     inboxes: Inboxes,
     running: Running,
     event_link_key: OnceLock<EventLinkKey>,
+    /// What references to secrets are signed with.
+    secret_key: OnceLock<Arc<[u8]>>,
+    known_secrets: KnownSecrets,
     pause: KnownPause,
     /// How many requests for tasks wait.
     polls: Polls,
@@ -97,6 +106,8 @@ impl Runtime {
             inboxes: Inboxes::default(),
             running: Running::default(),
             event_link_key: OnceLock::new(),
+            secret_key: OnceLock::new(),
+            known_secrets: KnownSecrets::default(),
             pause: KnownPause::default(),
             polls: Polls::default(),
             task_lines: TaskLines::default(),
@@ -191,6 +202,20 @@ impl Runtime {
     /// The first one counts: a deployment has one key, and a process one address.
     pub(crate) fn set_event_link_key(&self, key: EventLinkKey) {
         let _is_set_before = self.inner.event_link_key.set(key);
+    }
+
+    /// What references to secrets are signed with. `None`: there are none.
+    pub(crate) fn secret_key(&self) -> Option<&Arc<[u8]>> {
+        self.inner.secret_key.get()
+    }
+
+    /// The first one counts: a deployment has one key.
+    pub(crate) fn set_secret_key(&self, key: Arc<[u8]>) {
+        let _is_set_before = self.inner.secret_key.set(key);
+    }
+
+    pub(crate) fn known_secrets(&self) -> &KnownSecrets {
+        &self.inner.known_secrets
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::Tasks;
 use crate::error::RuntimeError;
 use crate::port::CommandAnswer;
+use crate::runtime::secret_filling::{Filled, Unfilled};
+use crate::runtime::secret_redaction::Redaction;
 use crate::work::delivered::Delivered;
 use crate::work::message::Task;
 use crate::work::target::Target;
@@ -27,6 +29,14 @@ pub(super) enum Said {
 impl Said {
     pub(super) fn failed(failure: &Failure) -> Self {
         Self::Answer(json!({ "error": failure.to_json() }))
+    }
+
+    /// The same without the values that the handler was given.
+    fn without(mut self, redaction: &Redaction) -> Self {
+        if let Self::Answer(answer) = &mut self {
+            redaction.json(answer);
+        }
+        self
     }
 }
 
@@ -70,16 +80,24 @@ impl Tasks<'_> {
         if open.lease.is_some() {
             return Ok(Delivered::Done);
         }
-        let body = open.body(&found.instance, tenant.as_str());
+        let filled = self.filled_task(tenant, &found.instance, &open).await?;
         let left_ms = open
             .deadline
             .map_or(open.activity_type.timeout_ms, |end| end.0 - self.now().0);
         let timeout_ms = self.call_ms(u64::try_from(left_ms).unwrap_or(0).max(1));
-        let said = match &open.activity_type.handler {
-            Handler::Http { url } => self.ask(url, &id, &body, timeout_ms).await,
-            Handler::Command { command } => self.run(command, &body, timeout_ms).await,
-            Handler::Lambda { function } => self.invoke(function, &body, timeout_ms).await,
-            Handler::Worker { .. } | Handler::JavaScript { .. } => return Ok(Delivered::Done),
+        let said = match filled {
+            Filled::Refused(why) => not_sent(&why),
+            Filled::Done(body, redaction) => {
+                let said = match &open.activity_type.handler {
+                    Handler::Http { url } => self.ask(url, &id, &body, timeout_ms).await,
+                    Handler::Command { command } => self.run(command, &body, timeout_ms).await,
+                    Handler::Lambda { function } => self.invoke(function, &body, timeout_ms).await,
+                    Handler::Worker { .. } | Handler::JavaScript { .. } => {
+                        return Ok(Delivered::Done);
+                    }
+                };
+                said.without(&redaction)
+            }
         };
         let word = match said {
             Said::Answer(answer) => Word::Answered { answer },
@@ -118,6 +136,11 @@ impl Tasks<'_> {
             CommandAnswer::TooLong => Said::failed(&too_large()),
         }
     }
+}
+
+/// Answer for a task that cannot be handed out without the values in it. They may be there at the next attempt.
+pub(super) fn not_sent(why: &Unfilled) -> Said {
+    Said::failed(&Failure::new(why.code, why.message.clone()))
 }
 
 /// What a handler answered, as JSON. Nothing at all is an answer without outputs.

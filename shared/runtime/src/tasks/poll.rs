@@ -10,9 +10,11 @@ use dormouse_store::stimulus::task::TaskRow;
 use futures_util::future::select;
 use serde_json::Value;
 
+use super::perform::{Said, not_sent};
 use super::{TASKS_MAX, Tasks, WAIT_MS_MAX};
 use crate::beside::beside;
 use crate::error::RuntimeError;
+use crate::runtime::secret_filling::Filled;
 use crate::runtime::task_lines::{Found, Held, LineKey};
 use crate::work::resume::{ResumeOutcome, ResumeRequest};
 
@@ -193,6 +195,7 @@ impl Tasks<'_> {
                 held.taken();
                 return (Some(task), held);
             }
+            Ok(Taken::Failed) => held.taken(),
             Ok(Taken::Gone) => held.gone(self.now().0),
             Ok(Taken::NotNow) => {}
             Err(cause) => {
@@ -228,9 +231,19 @@ impl Tasks<'_> {
             Ok(ResumeOutcome::Resumed(report)) => {
                 let open = open_task(&report.graph, &report.instance, &bookmark)
                     .filter(|open| open.lease.as_ref() == Some(&lease));
-                Ok(open.map_or(Taken::Gone, |open| {
-                    Taken::Ours(open.body(&report.instance, tenant.as_str()))
-                }))
+                let Some(open) = open else {
+                    return Ok(Taken::Gone);
+                };
+                match self.filled_task(tenant, &report.instance, &open).await? {
+                    Filled::Done(body, _) => Ok(Taken::Ours(body)),
+                    Filled::Refused(why) => {
+                        if let Said::Answer(answer) = not_sent(&why) {
+                            let word = Word::Answered { answer };
+                            self.tell(tenant, &row.task_id, &word).await?;
+                        }
+                        Ok(Taken::Failed)
+                    }
+                }
             }
             Ok(
                 ResumeOutcome::BookmarkGone(_)
@@ -265,6 +278,8 @@ enum Look {
 enum Taken {
     /// It is the worker's.
     Ours(Value),
+    /// It waits no more: its attempt failed before it could be handed out.
+    Failed,
     /// It waits no more.
     Gone,
     /// It may wait still.

@@ -239,6 +239,7 @@ impl World {
             observer: None,
             commands: None,
             functions: None,
+            vault: None,
             metrics: Some(self.numbers.clone()),
         };
         Node {

@@ -1,8 +1,9 @@
-//! Users, roles, applications, sessions, keys, links and webhooks.
+//! Users, roles, applications, sessions, keys, links, webhooks and secrets.
 
 pub mod application;
 pub mod link;
 pub mod role;
+pub mod secret;
 pub mod session;
 pub mod signing_key;
 pub mod user;

@@ -32,6 +32,7 @@ mod races;
 mod repair;
 mod rig;
 mod rig_table;
+mod secrets;
 mod stamp;
 mod state;
 mod stimuli;

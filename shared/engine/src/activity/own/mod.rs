@@ -205,7 +205,19 @@ impl Own {
             correlation_id: cx.correlation_id(),
             tenant: None,
         };
-        let task = body(&self.ty, progress, &facts);
+        let mut opened = progress.clone();
+        let sensitive = self.ty.inputs.iter().filter(|input| input.is_sensitive);
+        for input in sensitive {
+            let Some(value) = opened.input.get_mut(&input.name) else {
+                continue;
+            };
+            match cx.opened(&input.name, value) {
+                Ok(Some(plain)) => *value = plain,
+                Ok(None) => {}
+                Err(fault) => return Answer::Failed(Failure::new(&fault.kind, fault.message)),
+            }
+        }
+        let task = body(&self.ty, &opened, &facts);
         cx.set_arguments(vec![("task".into(), task)]);
         let value = cx.evaluate(script, &DataType::Object);
         cx.set_arguments(Vec::new());
@@ -316,7 +328,12 @@ impl Activity for Own {
                 );
                 return Err(Fault::new("InvalidInput", message));
             }
-            input.insert(declared.name.clone(), value);
+            // It is in the state for as long as the task is open.
+            let kept = match declared.is_sensitive {
+                true => cx.sealed(&declared.name, value)?,
+                false => value,
+            };
+            input.insert(declared.name.clone(), kept);
         }
         let progress = Progress {
             attempt: 1,

@@ -13,6 +13,7 @@ use crate::error::RuntimeError;
 use crate::kernel::Kernel;
 use crate::kernel::create::Beginning;
 use crate::runtime::invocation::NESTED_MAX;
+use crate::runtime::secret_filling::Filled;
 use crate::work::definition_handle::DefinitionHandle;
 use crate::work::start::{StartOutcome, StartRequest};
 use crate::work::wake::WakeRequest;
@@ -25,7 +26,9 @@ impl Burst<'_> {
         if !runtime.has_time_for(runtime.kernel().may_take_ms(&call.request)) {
             return Ok(None);
         }
-        let mut answer = pin!(runtime.kernel().answer(self.tenant, &call.request));
+        let instance = self.loaded()?.instance_id().to_owned();
+        let key = (self.tenant, instance.as_str());
+        let mut answer = pin!(runtime.kernel().answer(key, &call.request));
         let half_ms = (runtime.config().lease_ms / 2).max(1);
         loop {
             let pause_ms = runtime.within_ms(half_ms).unsigned_abs();
@@ -51,11 +54,10 @@ impl Burst<'_> {
             let Some(question) = question else {
                 return Ok(transition);
             };
-            let answer = self
-                .runtime
-                .kernel()
-                .answer(self.tenant, &question.request)
-                .await?;
+            // It may be the first commit of an instance; a question names no secrets.
+            let key = (self.tenant, "");
+            let kernel = self.runtime.kernel();
+            let answer = kernel.answer(key, &question.request).await?;
             let stimulus = Stimulus::Answered {
                 bookmark: question.bookmark,
                 answer,
@@ -103,7 +105,7 @@ impl<'k> Kernel<'k> {
     /// Makes a call.
     pub(crate) fn answer<'a>(
         self,
-        tenant: &'a Tenant,
+        (tenant, instance): (&'a Tenant, &'a str),
         request: &'a Request,
     ) -> BoxFuture<'a, Result<Answer, RuntimeError>>
     where
@@ -113,7 +115,18 @@ impl<'k> Kernel<'k> {
             match request {
                 Request::Http(http) => {
                     let timeout_ms = self.call_ms(http.timeout_ms);
-                    Ok(self.ports().http_caller.call(http, timeout_ms).await)
+                    let caller = &self.ports().http_caller;
+                    match self.filled_request(tenant, instance, http).await? {
+                        None => Ok(caller.call(http, timeout_ms).await),
+                        Some(Filled::Refused(why)) => Ok(Answer::Refused {
+                            message: why.message,
+                        }),
+                        Some(Filled::Done(filled, redaction)) => {
+                            let mut answer = caller.call(&filled, timeout_ms).await;
+                            redaction.answer(&mut answer);
+                            Ok(answer)
+                        }
+                    }
                 }
                 Request::ExecuteWorkflow(child) => self.execute(tenant, child).await,
                 Request::FindWorkflow { definition_id } => {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_engine::instance::Instance;
-use dormouse_engine::step::{Environment, EventLinks, Stimulus, Transition, step};
+use dormouse_engine::step::{
+    Environment, EventLinks, SecretReferences, Settings, Stimulus, Transition, step,
+};
 use dormouse_store::Tenant;
 use futures_util::future::{Either, select};
 
@@ -40,8 +42,12 @@ impl Stepper {
         stimulus: Stimulus,
     ) -> Transition {
         let links = self.runtime.event_links(&self.tenant);
+        let settings = self.runtime.settings_of(&self.tenant);
+        let secrets = self.runtime.secret_references(&self.tenant);
         let environment = Environment {
             event_links: links.as_ref().map(|links| links as &dyn EventLinks),
+            settings: settings.as_ref().map(|s| s as &dyn Settings),
+            secrets: secrets.as_ref().map(|s| s as &dyn SecretReferences),
             has_http_request: self.has_http_request,
             activities_before: self.activities + activities,
             ..self.runtime.environment()
