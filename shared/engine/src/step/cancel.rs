@@ -115,9 +115,13 @@ impl Run<'_> {
         let undoing =
             node.filter(|n| self.graph.node(*n).guard.undoes_on_cancel && !self.is_taking);
         let Some(node) = undoing else {
+            let first = self.journal.len();
             self.cancel_children(id);
             self.burn_all(id);
             self.remove_cancelled(id);
+            if id.0 < self.serial_began {
+                self.tell_last_first(first);
+            }
             return;
         };
         self.cancel_and_take(id);
@@ -129,6 +133,19 @@ impl Run<'_> {
         }
         self.begin_undoing(id, node, left, AfterUndo::Cancelled);
         self.detach(id);
+    }
+
+    /// Puts the last line of the journal before those from a place on. As in Elsa, an execution that began in an earlier
+    /// burst is told of before what is cancelled in it.
+    fn tell_last_first(&mut self, from: usize) {
+        let lines = self.journal.get_mut(from..).unwrap_or_default();
+        let Some(sequence) = lines.first().map(|line| line.sequence) else {
+            return;
+        };
+        lines.rotate_right(1);
+        for (line, sequence) in lines.iter_mut().zip(sequence..) {
+            line.sequence = sequence;
+        }
     }
 
     /// Cancels all below an execution, which is to undo what had completed there itself.
