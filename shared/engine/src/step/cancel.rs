@@ -115,13 +115,9 @@ impl Run<'_> {
         let undoing =
             node.filter(|n| self.graph.node(*n).guard.undoes_on_cancel && !self.is_taking);
         let Some(node) = undoing else {
-            let first = self.journal.len();
             self.cancel_children(id);
             self.burn_all(id);
             self.remove_cancelled(id);
-            if id.0 < self.serial_began {
-                self.tell_last_first(first);
-            }
             return;
         };
         self.cancel_and_take(id);
@@ -135,16 +131,21 @@ impl Run<'_> {
         self.detach(id);
     }
 
-    /// Puts the last line of the journal before those from a place on. As in Elsa, an execution that began in an earlier
-    /// burst is told of before what is cancelled in it.
-    fn tell_last_first(&mut self, from: usize) {
+    /// Puts the line of an execution that was cancelled before those of what was cancelled in it. As in Elsa, one that
+    /// began in an earlier burst, and ends with what is around it, is told of first.
+    fn tell_before(&mut self, id: ContextId, from: usize) {
         let lines = self.journal.get_mut(from..).unwrap_or_default();
+        let is_last = lines
+            .last()
+            .is_some_and(|line| line.context == id && line.event == Event::Canceled);
         let Some(sequence) = lines.first().map(|line| line.sequence) else {
             return;
         };
-        lines.rotate_right(1);
-        for (line, sequence) in lines.iter_mut().zip(sequence..) {
-            line.sequence = sequence;
+        if is_last {
+            lines.rotate_right(1);
+            for (line, sequence) in lines.iter_mut().zip(sequence..) {
+                line.sequence = sequence;
+            }
         }
     }
 
@@ -186,7 +187,11 @@ impl Run<'_> {
             .map(|(id, _)| *id)
             .collect();
         for child in children {
+            let first = self.journal.len();
             self.cancel(child);
+            if child.0 < self.serial_began {
+                self.tell_before(child, first);
+            }
         }
     }
 }
