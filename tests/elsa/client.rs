@@ -28,6 +28,14 @@ impl Reply {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// All values of a header as one, as `fetch` gives them.
+    pub(crate) fn joined(&self, name: &str) -> Option<String> {
+        let all = self.headers.iter();
+        let all = all.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        let all: Vec<&str> = all.map(|(_, value)| value.as_str()).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
     /// The body as JSON, else as text; null if there is none.
     pub(crate) fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.bytes);
@@ -82,6 +90,7 @@ impl Client {
         headers: &[(String, String)],
         body: Option<&[u8]>,
     ) -> Vec<u8> {
+        let path = as_sent(path);
         let mut head = format!(
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: keep-alive\r\n",
             self.port
@@ -128,6 +137,17 @@ impl Client {
         }
         Ok(reply)
     }
+}
+
+/// An address with what no address may have escaped, as `fetch` sends it.
+fn as_sent(path: &str) -> String {
+    let bytes = path.bytes();
+    bytes
+        .map(|b| match b {
+            0..=b' ' | b'"' | b'<' | b'>' | b'`' | 0x7f.. => format!("%{b:02X}"),
+            _ => char::from(b).to_string(),
+        })
+        .collect()
 }
 
 fn read(connection: &mut BufReader<TcpStream>, method: &str) -> io::Result<(Reply, bool)> {

@@ -104,7 +104,7 @@ pub(crate) fn seen(step: &Value, reply: &Reply) -> Value {
     let headers = step["watch"].as_array().into_iter().flatten();
     let mut watched = headers.map(|name| {
         let name = text(name);
-        (format!("header {name}"), Value::from(reply.header(&name)))
+        (format!("header {name}"), Value::from(reply.joined(&name)))
     });
     let is_quiet = step["quiet"].as_bool().unwrap_or(false);
     if has(step, "api") {

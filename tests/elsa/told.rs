@@ -20,6 +20,7 @@ pub(crate) fn found(value: &Value, path: &str) -> Value {
             all = each.collect();
         } else {
             let of = |v: &Value| match v {
+                Value::Array(items) if key == "length" => Some(items.len().into()),
                 Value::Array(items) => key.parse().ok().and_then(|k: usize| items.get(k).cloned()),
                 Value::Object(members) => members.get(key).cloned(),
                 _ => None,

@@ -102,7 +102,7 @@ pub enum Answer {
 }
 
 /// What a workflow answers to the HTTP request that waits for it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpResponse {
     /// The status code.
     pub status: u16,

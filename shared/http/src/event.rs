@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json as Answer, Router};
 use dormouse_runtime::EventRequest;
@@ -18,6 +18,7 @@ use crate::path::Path;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
+use crate::workflow;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
@@ -63,7 +64,7 @@ async fn trigger(
     Path(name): Path<String>,
     headers: HeaderMap,
     ElsaJson(request): ElsaJson<Trigger>,
-) -> Result<Answer<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     let event = EventRequest {
         name,
         event_id: idempotency_key(&headers),
@@ -78,16 +79,18 @@ async fn trigger(
         activity_instance_id: request.activity_instance_id,
         queued_ms: request.kept_for_seconds.map(|s| i64::from(s) * 1_000),
         waits: request.workflow_execution_mode == Mode::Synchronous,
+        has_http_request: true,
     };
     let outcome = app
         .runtime()
         .stimuli()
         .publish_event(app.tenant(), event)
         .await?;
-    let delivered = outcome
-        .delivered
+    let mut delivered = outcome.delivered;
+    if let Some(response) = delivered.as_mut().and_then(|d| d.response.take()) {
+        return Ok(workflow::response(response));
+    }
+    let delivered = delivered
         .map(|d| json!({ "started": d.started, "resumed": d.resumed, "isKept": d.queued }));
-    Ok(Answer(
-        json!({ "eventId": outcome.event_id, "delivered": delivered }),
-    ))
+    Ok(Answer(json!({ "eventId": outcome.event_id, "delivered": delivered })).into_response())
 }

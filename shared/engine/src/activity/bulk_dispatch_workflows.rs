@@ -114,7 +114,7 @@ fn children(
         .flag("waitForCompletion")?
         .then(|| cx.wait_for_resume(Value::Null, false));
     let key = cx.text("defaultItemInputKey")?.unwrap_or_default();
-    let base = input(cx)?;
+    let (base, _) = input(cx)?;
     let mut children = Vec::with_capacity(items.len());
     for item in items {
         let own = entries(&item, &key);

@@ -21,12 +21,12 @@ pub(super) fn definition_id(cx: &mut Cx<'_, '_>) -> Result<String, Fault> {
         .ok_or_else(|| Fault::new("InvalidInput", "no workflow definition is named"))
 }
 
-/// The input that an activity gives to its children.
-pub(super) fn input(cx: &mut Cx<'_, '_>) -> Result<Map<String, Value>, Fault> {
+/// The input that an activity gives to its children, and whether the definition has any.
+pub(super) fn input(cx: &mut Cx<'_, '_>) -> Result<(Map<String, Value>, bool), Fault> {
     match cx.input("input")? {
-        Value::Object(input) => Ok(input),
+        Value::Object(input) => Ok((input, true)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Ok(Map::new())
+            Ok((Map::new(), false))
         }
     }
 }

@@ -88,12 +88,14 @@ impl Activity for DispatchWorkflow {
         let definition_id = definition_id(cx)?;
         expect_channel(cx)?;
         let correlation_id = cx.text("correlationId")?;
-        let input = input(cx)?;
+        let (input, is_given) = input(cx)?;
         let waiting = cx
             .flag("waitForCompletion")?
             .then(|| cx.wait_for_resume(Value::Null, true));
         let child = child(cx, &definition_id, correlation_id, input, waiting.as_ref());
-        cx.note_input("input", &Value::Object(child.start.input.clone()));
+        if is_given {
+            cx.note_input("input", &Value::Object(child.start.input.clone()));
+        }
         hold(cx, &[child]);
         cx.call(Request::FindWorkflow { definition_id });
         Ok(Then::Wait)

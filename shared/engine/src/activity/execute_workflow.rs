@@ -60,9 +60,10 @@ pub(crate) fn store(value: &mut Value) {
     let Value::Object(members) = value else {
         return;
     };
-    if !members.contains_key("WorkflowDefinitionVersionId")
-        || !members.contains_key("workflowInstanceId")
-    {
+    // A script that has read it leaves one casing of the two.
+    let has_either =
+        members.contains_key("workflowInstanceId") || members.contains_key("WorkflowInstanceId");
+    if !members.contains_key("WorkflowDefinitionVersionId") || !has_either {
         return;
     }
     members.retain(|name, _| !name.starts_with(|c: char| c.is_ascii_lowercase()));
@@ -79,13 +80,15 @@ impl Activity for ExecuteWorkflow {
     fn execute(&self, cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         let definition_id = definition_id(cx)?;
         let correlation_id = cx.text("correlationId")?;
-        let input = input(cx)?;
+        let (input, is_given) = input(cx)?;
         // The child may end while the call is made or long after; this bookmark waits for either.
         let waiting = cx
             .flag("waitForCompletion")?
             .then(|| cx.wait_for_resume(Value::Null, true));
         let child = child(cx, &definition_id, correlation_id, input, waiting.as_ref());
-        cx.note_input("input", &Value::Object(child.start.input.clone()));
+        if is_given {
+            cx.note_input("input", &Value::Object(child.start.input.clone()));
+        }
         cx.call(Request::ExecuteWorkflow(child));
         Ok(Then::Wait)
     }

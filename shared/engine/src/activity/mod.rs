@@ -237,6 +237,11 @@ pub trait Activity: Any + Send + Sync + Debug {
         Vec::new()
     }
 
+    /// Whether it stands for a type that nobody knows.
+    fn is_missing(&self) -> bool {
+        false
+    }
+
     /// Whether it does nothing but make a call.
     fn makes_calls(&self) -> bool {
         false

@@ -31,6 +31,10 @@ pub(crate) fn build(builder: &mut Builder<'_>, fields: Fields<'_>) -> Box<dyn Ac
 }
 
 impl Activity for NotFound {
+    fn is_missing(&self) -> bool {
+        true
+    }
+
     fn execute(&self, _cx: &mut Cx<'_, '_>) -> Result<Then, Fault> {
         Err(Fault::new(
             "ActivityNotFound",

@@ -44,18 +44,19 @@ impl Activity for Timer {
 
     fn listen(&self, cx: &mut Cx<'_, '_>) -> Result<Vec<Listening>, Fault> {
         let interval_ms = interval_ms(cx)?;
-        if interval_ms <= 0 {
-            let message =
-                "the interval of a Timer that starts workflows must be longer than nothing";
-            return Err(Fault::new("InvalidInput", message));
-        }
-        let interval_ms = interval_ms.max(INTERVAL_MS_MIN);
+        // As in Elsa, an interval of nothing can be published, and starts nothing.
+        let recurrence = (interval_ms > 0).then(|| Recurrence::Every {
+            interval_ms: interval_ms.max(INTERVAL_MS_MIN),
+        });
+        let interval_ms = recurrence
+            .as_ref()
+            .map_or(0, |_| interval_ms.max(INTERVAL_MS_MIN));
         let payload = json!({ "Interval": format_duration(interval_ms) });
         Ok(vec![Listening {
             name: TIMER.into(),
             hashed: payload.clone(),
             payload,
-            recurrence: Some(Recurrence::Every { interval_ms }),
+            recurrence,
         }])
     }
 
@@ -102,7 +103,14 @@ mod tests {
             })
         );
         assert_eq!(triggers[0].payload, json!({ "Interval": "00:00:30" }));
-        let faults = Scenario::of(timer("00:00:00")).triggers().unwrap_err();
-        assert_eq!(faults[0].0, "t");
+    }
+
+    #[test]
+    fn an_interval_of_nothing_can_be_published_and_never_fires() {
+        for nothing in ["00:00:00", "-00:00:05", "nope"] {
+            let triggers = Scenario::of(timer(nothing)).triggers().unwrap();
+            assert_eq!(triggers[0].recurrence, None, "{nothing}");
+            assert_eq!(triggers[0].payload, json!({ "Interval": "00:00:00" }));
+        }
     }
 }

@@ -90,9 +90,9 @@ impl Activity for WriteHttpResponse {
         })?;
         let content = cx.input("content")?;
         let content_type = cx.text("contentType")?;
-        // A date is no text to Elsa, though it looks like one here.
-        let is_date = content_type.is_none() && cx.is_date("content");
-        let content_type = content_type.or(is_date.then(|| JSON.to_owned()));
+        // A date, a duration and a GUID are no texts to Elsa, though they look like it here.
+        let is_object = content_type.is_none() && cx.is_scalar_object("content");
+        let content_type = content_type.or(is_object.then(|| JSON.to_owned()));
         let outgoing = Outgoing::of(&content, content_type.as_deref());
         let mut headers = headers(cx, "responseHeaders")?;
         if !content.is_null() {

@@ -8,6 +8,9 @@ use crate::id::ContextId;
 use crate::instance::{Context, SubStatus};
 use crate::journal::Event;
 
+/// The one output that every workflow has.
+const RESULT: &str = "Result";
+
 impl Run<'_> {
     /// Ends an execution: children still active are cancelled, its bookmarks go, its owner is told.
     pub(crate) fn complete(&mut self, id: ContextId, outcomes: Outcomes) {
@@ -49,7 +52,13 @@ impl Run<'_> {
         if self.turn.is_some_and(|(turn, _)| turn == id) {
             self.turn_owner = context.owner;
         }
-        let outputs = self.outputs_of(&context);
+        let mut outputs = self.outputs_of(&context);
+        // The workflow has an output of this name itself, as in Elsa.
+        if context.owner.is_none()
+            && let Some(result) = self.instance.output.get(RESULT)
+        {
+            outputs.insert(RESULT.into(), result.clone());
+        }
         let data = self.with_late_inputs(id, completed_data(outcomes, outputs));
         self.log(Event::Completed, id, context.node, data);
         Some(context)

@@ -170,13 +170,13 @@ impl<'r, 'a> Cx<'r, 'a> {
         }
     }
 
-    /// Whether the value of an input is a date to scripts.
+    /// Whether the value of an input is a date, a duration or a GUID to scripts.
     #[must_use]
-    pub fn is_date(&self, name: &str) -> bool {
+    pub fn is_scalar_object(&self, name: &str) -> bool {
         let mut inputs = self.node().inputs.iter();
         let place = inputs.position(|input| input.name == name);
         let kind = place.and_then(|place| self.kinds.get(place));
-        kind.is_some_and(|kind| *kind == Kind::DateTime)
+        kind.is_some_and(|kind| matches!(kind, Kind::DateTime | Kind::TimeSpan | Kind::Guid))
     }
 
     /// An input as text; null is `None`.

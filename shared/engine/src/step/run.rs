@@ -56,6 +56,8 @@ pub struct Run<'a> {
     pub(super) turn: Option<(ContextId, NodeIndex)>,
     /// Who scheduled it, once it has ended.
     pub(super) turn_owner: Option<ContextId>,
+    /// The serial number with which the step began: what has a lower one is of an earlier step.
+    pub(super) serial_began: u64,
     /// Outcomes that `Complete` gave for the workflow it ended.
     pub(super) composite_outcomes: Option<super::Outcomes>,
     /// Stands in for the memory of an execution that has ended meanwhile.
@@ -76,6 +78,7 @@ impl<'a> Run<'a> {
         environment: &'a Environment<'a>,
     ) -> Self {
         let is_faulting = is_faulting(graph, &instance);
+        let serial_began = instance.next_serial;
         Self {
             graph,
             environment,
@@ -102,6 +105,7 @@ impl<'a> Run<'a> {
             waiting: None,
             turn: None,
             turn_owner: None,
+            serial_began,
             composite_outcomes: None,
             scratch: Memory::None,
         }
@@ -262,7 +266,8 @@ impl<'a> Run<'a> {
         };
         self.turn = Some((context, index));
         // An activity that only makes a call is put off by the call itself.
-        let then = if self.is_in_background(context) && !node.activity.makes_calls() {
+        let is_put_off = node.activity.makes_calls() || node.activity.is_missing();
+        let then = if self.is_in_background(context) && !is_put_off {
             Cx::new(self, context, index).move_to_background()
         } else {
             self.run_activity(context, index, owner)

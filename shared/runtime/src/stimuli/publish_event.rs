@@ -28,6 +28,8 @@ pub struct EventRequest {
     pub queued_ms: Option<i64>,
     /// Whether the caller waits until it is delivered.
     pub waits: bool,
+    /// Whether a request waits for what the workflows answer, if the caller waits.
+    pub has_http_request: bool,
 }
 
 /// What became of an event.
@@ -54,6 +56,7 @@ impl Stimuli<'_> {
             activity_instance_id: event.activity_instance_id,
             at: self.now(),
             queued_ms: event.queued_ms,
+            has_http_request: event.waits && event.has_http_request,
         };
         let task = Task::Stimulate {
             stimulus: stimulus.clone(),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use dormouse_engine::call::HttpResponse;
 use dormouse_engine::instance::Instance;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
@@ -18,8 +19,8 @@ use crate::work::wake::{Advanced, WakeRequest};
 
 /// What became of a queued stimulus at one instance.
 enum Met {
-    /// It resumed the instance.
-    Resumed(String),
+    /// It resumed the instance, which answered this.
+    Resumed(String, Option<HttpResponse>),
     /// The stimulus is not there any more.
     Taken,
     /// Nothing there waits for it.
@@ -99,7 +100,7 @@ impl Stimuli<'_> {
                 Met::Taken
             }
             Advanced::Outcome(ResumeOutcome::Resumed(report)) => {
-                Met::Resumed(report.instance.id.to_string())
+                Met::Resumed(report.instance.id.to_string(), report.response.clone())
             }
             Advanced::Outcome(ResumeOutcome::Seen(_)) => Met::Seen,
             Advanced::Outcome(
@@ -158,7 +159,7 @@ impl Stimuli<'_> {
             };
             let stimulus = StimulusRequest::of_queued(queued)?;
             match self.meet(tenant, &stimulus, &opened.instance_id).await? {
-                Met::Resumed(_) | Met::NotOpen => return Ok(()),
+                Met::Resumed(..) | Met::NotOpen => return Ok(()),
                 Met::Taken | Met::Seen => besides.push(stimulus.id),
             }
         }
@@ -169,8 +170,9 @@ impl StimulusOutcome {
     /// Notes what became of a queued stimulus at one instance.
     fn met(&mut self, met: Met) {
         match met {
-            Met::Resumed(id) => {
+            Met::Resumed(id, response) => {
                 self.resumed(id);
+                self.answered(response);
                 self.queued = false;
             }
             Met::Taken => self.queued = false,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_engine::call::HttpResponse;
 use dormouse_store::Tenant;
 use dormouse_store::definition::trigger::TriggerRow;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
@@ -35,8 +36,8 @@ pub(crate) struct Delivery {
 
 /// What became of one recipient.
 enum Reached {
-    Started(String),
-    Resumed(String),
+    Started(String, Option<HttpResponse>),
+    Resumed(String, Option<HttpResponse>),
     Stale,
     /// The commit of the rows by which it was found may still happen.
     Opens(String),
@@ -55,9 +56,12 @@ impl Stimuli<'_> {
         let mut delivery = Delivery::default();
         let request = stimulus.wake_request(instance_id);
         match self.reached(tenant, request, &[]).await {
-            Reached::Resumed(id) => delivery.outcome.resumed(id),
+            Reached::Resumed(id, response) => {
+                delivery.outcome.resumed(id);
+                delivery.outcome.answered(response);
+            }
             Reached::Failed(error) => delivery.failure = Some(error),
-            Reached::Started(_) | Reached::Stale | Reached::Opens(_) | Reached::Nobody => {}
+            Reached::Started(..) | Reached::Stale | Reached::Opens(_) | Reached::Nobody => {}
         }
         Ok(delivery)
     }
@@ -176,12 +180,15 @@ impl Stimuli<'_> {
             correlation_id: stimulus.correlation_id.clone(),
             trigger_activity_id: Some(activity_id.clone()),
             trigger_generation: Some(row.generation),
+            has_http_request: stimulus.has_http_request,
             ..StartRequest::new(DefinitionHandle::published(&row.definition_id))
         };
         match self.instances().start(tenant, request).await {
-            Ok(StartOutcome::Started(report)) => Reached::Started(report.instance.id.to_string()),
-            Ok(StartOutcome::AlreadyStarted(head)) => Reached::Started(head.instance_id),
-            Ok(StartOutcome::Deleted { instance_id }) => Reached::Started(instance_id),
+            Ok(StartOutcome::Started(report)) => {
+                Reached::Started(report.instance.id.to_string(), report.response)
+            }
+            Ok(StartOutcome::AlreadyStarted(head)) => Reached::Started(head.instance_id, None),
+            Ok(StartOutcome::Deleted { instance_id }) => Reached::Started(instance_id, None),
             Ok(StartOutcome::Stale) => Reached::Stale,
             Ok(StartOutcome::NotAllowed { .. } | StartOutcome::NotFound) => Reached::Nobody,
             Err(error) => Reached::Failed(error),
@@ -207,8 +214,10 @@ impl Stimuli<'_> {
             Err(error) => return Reached::Failed(error),
         };
         match advanced {
-            ResumeOutcome::Resumed(report) => Reached::Resumed(report.instance.id.to_string()),
-            ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id),
+            ResumeOutcome::Resumed(report) => {
+                Reached::Resumed(report.instance.id.to_string(), report.response.clone())
+            }
+            ResumeOutcome::Seen(head) => Reached::Resumed(head.instance_id, None),
             // One that nobody has noted looks, when it opens, for what is queued.
             ResumeOutcome::NotYet => match rows.first() {
                 Some(row) => Reached::Opens(row.instance_id.clone()),
@@ -233,8 +242,14 @@ impl Stimuli<'_> {
 impl Delivery {
     fn note(&mut self, reached: Reached) {
         match reached {
-            Reached::Started(id) => self.outcome.started(id),
-            Reached::Resumed(id) => self.outcome.resumed(id),
+            Reached::Started(id, response) => {
+                self.outcome.started(id);
+                self.outcome.answered(response);
+            }
+            Reached::Resumed(id, response) => {
+                self.outcome.resumed(id);
+                self.outcome.answered(response);
+            }
             Reached::Stale => self.is_stale = true,
             Reached::Opens(id) => self.opens = Some(id),
             Reached::Nobody => {}

@@ -1,6 +1,7 @@
 //! Stimuli, and what comes of them.
 
 use dormouse_engine::activity::event::{EVENT, hashed};
+use dormouse_engine::call::HttpResponse;
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::time::Timestamp;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
@@ -35,6 +36,9 @@ pub struct StimulusRequest {
     /// How long it is queued if nothing waits for it, in ms; 0: not at all. `None`: the runtime's default.
     #[serde(rename = "keptMs")]
     pub queued_ms: Option<i64>,
+    /// Whether a request waits for what the workflows answer. Not part of a message: no request waits for that.
+    #[serde(skip)]
+    pub has_http_request: bool,
 }
 
 impl StimulusRequest {
@@ -66,12 +70,21 @@ pub struct StimulusOutcome {
     pub reached: u64,
     /// Whether it is queued for a bookmark that may come.
     pub queued: bool,
+    /// What the first workflow that answers the request answers.
+    pub response: Option<HttpResponse>,
 }
 
 /// At most so many instances are named in an outcome.
 pub const NAMED_MAX: usize = 1_000;
 
 impl StimulusOutcome {
+    /// Notes what a workflow answers. The first has answered the request.
+    pub(crate) fn answered(&mut self, response: Option<HttpResponse>) {
+        if self.response.is_none() {
+            self.response = response;
+        }
+    }
+
     pub(crate) fn resumed(&mut self, instance_id: String) {
         self.reached += 1;
         if self.resumed.len() < NAMED_MAX {
@@ -127,6 +140,7 @@ impl StimulusRequest {
         };
         WakeRequest {
             event_id: Some(self.id.clone()),
+            has_http_request: self.has_http_request,
             ..WakeRequest::to(instance_id, Target::Matching(Box::new(matching)))
         }
     }
@@ -174,6 +188,7 @@ impl StimulusRequest {
             activity_instance_id: queued.activity_instance_id,
             at: Timestamp(queued.created_ms),
             queued_ms: None,
+            has_http_request: false,
         })
     }
 }

@@ -320,7 +320,14 @@ fn default_start(
     find(&|n| n.type_name == "Elsa.Start")
         .or_else(|| find(&|n| n.can_start_workflow))
         .or_else(|| {
-            (0..activities.len()).find(|place| !connections.iter().any(|c| c.target == *place))
+            // As in Elsa, connections do not lead into activities of unknown types when a start is looked for.
+            (0..activities.len()).find(|place| {
+                let node = activities
+                    .get(*place)
+                    .and_then(|index| builder.node(*index));
+                node.is_some_and(|n| n.activity.is_missing())
+                    || !connections.iter().any(|c| c.target == *place)
+            })
         })
         .or(if activities.is_empty() { None } else { Some(0) })
 }
