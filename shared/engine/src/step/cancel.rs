@@ -131,24 +131,6 @@ impl Run<'_> {
         self.detach(id);
     }
 
-    /// Puts the line of an execution that was cancelled before those of what was cancelled in it. As in Elsa, one that
-    /// began in an earlier burst, and ends with what is around it, is told of first.
-    fn tell_before(&mut self, id: ContextId, from: usize) {
-        let lines = self.journal.get_mut(from..).unwrap_or_default();
-        let is_last = lines
-            .last()
-            .is_some_and(|line| line.context == id && line.event == Event::Canceled);
-        let Some(sequence) = lines.first().map(|line| line.sequence) else {
-            return;
-        };
-        if is_last {
-            lines.rotate_right(1);
-            for (line, sequence) in lines.iter_mut().zip(sequence..) {
-                line.sequence = sequence;
-            }
-        }
-    }
-
     /// Cancels all below an execution, which is to undo what had completed there itself.
     pub(super) fn cancel_and_take(&mut self, id: ContextId) {
         let outer = std::mem::replace(&mut self.is_taking, true);
@@ -187,11 +169,7 @@ impl Run<'_> {
             .map(|(id, _)| *id)
             .collect();
         for child in children {
-            let first = self.journal.len();
             self.cancel(child);
-            if child.0 < self.serial_began {
-                self.tell_before(child, first);
-            }
         }
     }
 }

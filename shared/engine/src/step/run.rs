@@ -56,8 +56,6 @@ pub struct Run<'a> {
     pub(super) turn: Option<(ContextId, NodeIndex)>,
     /// Who scheduled it, once it has ended.
     pub(super) turn_owner: Option<ContextId>,
-    /// The serial number with which the step began: what has a lower one is of an earlier step.
-    pub(super) serial_began: u64,
     /// Outcomes that `Complete` gave for the workflow it ended.
     pub(super) composite_outcomes: Option<super::Outcomes>,
     /// Stands in for the memory of an execution that has ended meanwhile.
@@ -78,7 +76,6 @@ impl<'a> Run<'a> {
         environment: &'a Environment<'a>,
     ) -> Self {
         let is_faulting = is_faulting(graph, &instance);
-        let serial_began = instance.next_serial;
         Self {
             graph,
             environment,
@@ -105,7 +102,6 @@ impl<'a> Run<'a> {
             waiting: None,
             turn: None,
             turn_owner: None,
-            serial_began,
             composite_outcomes: None,
             scratch: Memory::None,
         }
