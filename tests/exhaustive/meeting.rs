@@ -157,12 +157,6 @@ pub(crate) fn crossing_two_attempts() -> Scenario {
     Scenario {
         name: "an event crosses two attempts at its bookmark",
         clients: vec![starts, |c| starts_at(c, 1), |c| publishes(c, 2, "e", true)],
-        budget: Budget {
-            crashes: 0,
-            lost: 0,
-            naps: 0,
-            leaps: 0,
-        },
-        ..crossing()
+        ..crossing_twice()
     }
 }
