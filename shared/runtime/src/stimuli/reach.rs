@@ -26,8 +26,6 @@ pub(crate) struct Delivery {
     pub(crate) outcome: StimulusOutcome,
     /// A trigger was published anew meanwhile.
     pub(crate) is_stale: bool,
-    /// A recipient of an earlier delivery that waits still.
-    pub(crate) waits: Option<String>,
     /// A recipient that is about to open.
     pub(crate) opens: Option<String>,
     /// Recipients that could not be reached now.
@@ -74,15 +72,17 @@ impl Stimuli<'_> {
         receivers: Receivers,
     ) -> Result<Delivery, RuntimeError> {
         let before = self.before(tenant, stimulus, &receivers.before).await?;
-        let mut delivery = Delivery {
-            waits: before.waits,
-            ..Delivery::default()
-        };
+        let mut delivery = Delivery::default();
         before
             .seen
             .into_iter()
             .for_each(|id| delivery.outcome.resumed(id));
         let most = self.config().deliveries_parallel_max;
+        // Others may wait before them by now, so their rows may stand on any page.
+        let reach = |of| Box::pin(self.reach_waiting(tenant, stimulus, of)) as BoxFuture<'_, _>;
+        for reached in beside(&before.waiting, most, reach).await {
+            delivery.note(reached);
+        }
         let reach = |row| Box::pin(self.reach_trigger(tenant, stimulus, row)) as BoxFuture<'_, _>;
         for reached in beside(&receivers.triggers, most, reach).await {
             delivery.note(reached);
@@ -201,8 +201,21 @@ impl Stimuli<'_> {
         stimulus: &StimulusRequest,
         (instance_id, rows): (&String, &Vec<BookmarkRow>),
     ) -> Reached {
-        let request = stimulus.wake_request_at(instance_id, rows);
+        let bookmarks = rows.iter();
+        let bookmarks = bookmarks.map(|row| (row.bookmark_id.clone(), Some(row.stamp)));
+        let request = stimulus.wake_request_at(instance_id, bookmarks);
         self.reached(tenant, request, rows).await
+    }
+
+    async fn reach_waiting(
+        self,
+        tenant: &Tenant,
+        stimulus: &StimulusRequest,
+        (instance_id, bookmarks): (&String, &Vec<String>),
+    ) -> Reached {
+        let bookmarks = bookmarks.iter().map(|id| (id.clone(), None));
+        let request = stimulus.wake_request_at(instance_id, bookmarks);
+        self.reached(tenant, request, &[]).await
     }
 
     async fn reached(self, tenant: &Tenant, request: WakeRequest, rows: &[BookmarkRow]) -> Reached {

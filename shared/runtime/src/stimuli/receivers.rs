@@ -1,6 +1,8 @@
 //! Recipients of a stimulus: what it triggers, and what waits for it. Those that wait are noted before the first of them
 //! has it, because afterwards nothing tells that they have waited.
 
+use std::collections::BTreeMap;
+
 use dormouse_store::Tenant;
 use dormouse_store::definition::trigger::TriggerRow;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
@@ -32,7 +34,7 @@ pub(crate) struct Receivers {
     pub(crate) bookmarks: Vec<BookmarkRow>,
     /// Where the next page begins.
     pub(crate) cursor: Option<String>,
-    /// Recipients of an earlier delivery whose bookmarks are not there any more.
+    /// Recipients of an earlier delivery whose bookmarks are not on that page.
     pub(crate) before: Vec<(String, String)>,
 }
 
@@ -41,8 +43,8 @@ pub(crate) struct Receivers {
 pub(crate) struct Before {
     /// The instances that have had it.
     pub(crate) seen: Vec<String>,
-    /// One of them that still waits: somebody may be handing it over right now.
-    pub(crate) waits: Option<String>,
+    /// Those that wait still, and the bookmarks at which they do: somebody may be handing it over right now.
+    pub(crate) waiting: BTreeMap<String, Vec<String>>,
 }
 
 impl Stimuli<'_> {
@@ -156,7 +158,10 @@ impl Stimuli<'_> {
                 .await?
             {
                 Standing::Seen => before.seen.push(instance.clone()),
-                Standing::Waits => before.waits = Some(instance.clone()),
+                Standing::Waits => {
+                    let at = before.waiting.entry(instance.clone()).or_default();
+                    at.push(bookmark.clone());
+                }
                 Standing::Away => {}
             }
         }

@@ -87,9 +87,6 @@ impl Stimuli<'_> {
         if let Some(failure) = delivery.failure {
             return Err(failure);
         }
-        if let Some(instance) = delivery.waits {
-            return Ok(Look::Waits(instance));
-        }
         let outcome = delivery.outcome;
         let queued_ms = stimulus.queued_ms.unwrap_or(self.config().event_ms);
         if outcome.reached > 0 || queued_ms <= 0 {
@@ -139,7 +136,8 @@ impl Stimuli<'_> {
                 before.seen.into_iter().for_each(|id| outcome.resumed(id));
                 return Ok(Look::Done(outcome));
             }
-            if let Some(instance) = before.waits.or(opens) {
+            let waits = before.waiting.into_keys().next();
+            if let Some(instance) = waits.or(opens) {
                 return Ok(Look::Waits(instance));
             }
             // They had other reasons not to wait any more.

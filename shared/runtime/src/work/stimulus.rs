@@ -4,6 +4,7 @@ use dormouse_engine::activity::event::{EVENT, hashed};
 use dormouse_engine::call::HttpResponse;
 use dormouse_engine::graph::stimulus_hash;
 use dormouse_engine::time::Timestamp;
+use dormouse_store::instance::stamp::Stamp;
 use dormouse_store::stimulus::bookmark::BookmarkRow;
 use dormouse_store::stimulus::queued_stimulus::QueuedStimulus;
 use serde::{Deserialize, Serialize};
@@ -145,12 +146,15 @@ impl StimulusRequest {
         }
     }
 
-    /// The same for an instance that was found by rows.
-    pub(crate) fn wake_request_at(&self, instance_id: &str, rows: &[BookmarkRow]) -> WakeRequest {
+    /// The same for an instance that was found by bookmarks, and the commits that opened them, where they are known.
+    pub(crate) fn wake_request_at(
+        &self,
+        instance_id: &str,
+        bookmarks: impl Iterator<Item = (String, Option<Stamp>)>,
+    ) -> WakeRequest {
         let mut request = self.wake_request(instance_id);
         if let Target::Matching(matching) = &mut request.target {
-            let found = rows.iter().map(|row| (row.bookmark_id.clone(), row.stamp));
-            matching.found = found.collect();
+            matching.found = bookmarks.collect();
         }
         request
     }

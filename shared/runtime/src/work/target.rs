@@ -31,9 +31,9 @@ pub(crate) struct Matching {
     pub(crate) activity_instance_id: Option<String>,
     /// What they receive.
     pub(crate) input: Map<String, Value>,
-    /// The bookmarks by whose rows the instance was found, and the commits that opened them. Once all of them are gone
-    /// it is not one that the stimulus found, whatever it has opened since.
-    pub(crate) found: Vec<(String, Stamp)>,
+    /// The bookmarks by which the instance was found, and the commits that opened them, where the sender knows. Once all
+    /// of them are gone it is not one that the stimulus found, whatever it has opened since.
+    pub(crate) found: Vec<(String, Option<Stamp>)>,
     /// Only the first of them: a queued stimulus counts once.
     pub(crate) is_first_only: bool,
 }
@@ -47,7 +47,8 @@ impl Target {
             Self::Bookmark { stamp, .. } => (stamp.as_ref(), &[][..]),
             Self::Matching(matching) => (None, &matching.found[..]),
         };
-        one.into_iter().chain(found.iter().map(|(_, stamp)| stamp))
+        one.into_iter()
+            .chain(found.iter().filter_map(|(_, stamp)| stamp.as_ref()))
     }
 }
 
@@ -62,10 +63,7 @@ pub(crate) fn targeted(target: &Target, instance: &Instance, loaded: &Loaded) ->
             stamp,
             stimulus,
         } => {
-            let opened = loaded.bookmark(id);
-            let is_it =
-                opened.is_some_and(|open| stamp.is_none_or(|stamp| stamp.attempt == open.attempt));
-            let is_open = is_it && instance.bookmark(&id.as_str().into()).is_some();
+            let is_open = is_open(id, stamp, instance, loaded);
             is_open.then(|| stimulus.clone()).into_iter().collect()
         }
         Target::Matching(matching) if !matching.finds(instance, loaded) => Vec::new(),
@@ -89,11 +87,7 @@ pub(crate) fn targeted(target: &Target, instance: &Instance, loaded: &Loaded) ->
 impl Matching {
     /// Whether one of the bookmarks by which the instance was found is open still.
     fn finds(&self, instance: &Instance, loaded: &Loaded) -> bool {
-        let is_open = |(id, stamp): &(String, Stamp)| {
-            let opened = loaded.bookmark(id);
-            opened.is_some_and(|open| open.attempt == stamp.attempt)
-                && instance.bookmark(&id.as_str().into()).is_some()
-        };
+        let is_open = |(id, stamp): &(String, Option<Stamp>)| is_open(id, stamp, instance, loaded);
         self.found.is_empty() || self.found.iter().any(is_open)
     }
 
@@ -112,6 +106,13 @@ impl Matching {
             && (self.activity_instance_id.is_none()
                 || self.activity_instance_id == Some(instance.context_text(bookmark.context)))
     }
+}
+
+/// Whether a bookmark is open, and by the attempt that is meant.
+fn is_open(id: &str, stamp: &Option<Stamp>, instance: &Instance, loaded: &Loaded) -> bool {
+    let opened = loaded.bookmark(id);
+    opened.is_some_and(|open| stamp.is_none_or(|stamp| stamp.attempt == open.attempt))
+        && instance.bookmark(&id.into()).is_some()
 }
 
 /// Whether a burst of the instance was cut off, so that there is something to continue.

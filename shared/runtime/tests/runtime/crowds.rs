@@ -1,13 +1,16 @@
 //! Events among many who wait: page by page, and at the price of those who are to have them.
 
 use async_trait::async_trait;
+use dormouse_engine::activity::event::{EVENT, hashed};
+use dormouse_engine::time::Timestamp;
 use dormouse_expressions::Expressions;
 use dormouse_runtime::message::Task;
 use dormouse_runtime::port::{PortError, Ports, Queue};
-use dormouse_runtime::{DefinitionHandle, StartRequest};
+use dormouse_runtime::{DefinitionHandle, StartRequest, StimulusRequest};
 use dormouse_runtime::{Delivered, EventRequest, Message, Runtime, RuntimeConfig};
 use dormouse_store::table::{Change, Condition, Durability, Key, Table, Value};
 use dormouse_store::{MeteredTable, Store};
+use serde_json::Map;
 use std::sync::{Arc, Mutex};
 
 use crate::crashes::written;
@@ -256,4 +259,44 @@ async fn damage(world: &World, key: &Key) {
         written,
         Ok(dormouse_store::table::Updated::New(_))
     ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recipient_of_a_delivery_that_was_cut_off_is_reached_however_many_wait_by_then() {
+    let world = World::new();
+    let node = world.node();
+    node.publish(sequence("flow", &[event("go"), write("end")]))
+        .await;
+    let begin = async |id: String| {
+        let request = StartRequest {
+            instance_id: Some(id),
+            ..StartRequest::new(DefinitionHandle::published("flow"))
+        };
+        node.begin(request).await;
+    };
+    begin("z".into()).await;
+    let stimulus = StimulusRequest {
+        at: Timestamp(world.now()),
+        ..StimulusRequest::new("e", EVENT, &hashed("go"), Map::new())
+    };
+    // It looks for triggers and bookmarks, notes the one, and dies.
+    let dying = world.dying_node(3, false);
+    let (runtime, tenant, sent) = (
+        dying.runtime.clone(),
+        world.tenant.clone(),
+        stimulus.clone(),
+    );
+    tokio::spawn(async move { runtime.stimuli().stimulate(&tenant, &sent).await });
+    settle().await;
+    assert!(dying.table.is_dead());
+    assert_eq!(world.rows("/TAKEN#").len(), 1, "it has noted nobody");
+    for n in 0..150 {
+        begin(format!("a{n:03}")).await;
+    }
+    let outcome = node.stimuli().stimulate(&world.tenant, &stimulus).await;
+    assert_eq!(outcome.unwrap().resumed, ["z"]);
+    assert_eq!(node.sub_status("z").await, "Finished");
+    assert_eq!(node.sub_status("a000").await, "Suspended");
+    let again = node.stimuli().stimulate(&world.tenant, &stimulus).await;
+    assert_eq!(again.unwrap().resumed, ["z"]);
 }
