@@ -1,10 +1,17 @@
 //! Takes the values of secrets out of what comes back from outside.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dormouse_engine::call::Answer;
 use dormouse_engine::sensitive::REDACTED;
+use dormouse_store::Tenant;
+use memchr::memmem;
 use serde_json::{Map, Value};
+
+use crate::error::RuntimeError;
+use crate::port::{Share, compute};
+use crate::runtime::Runtime;
 
 /// Shorter values are not looked for in what comes back: they would be found everywhere.
 const MARK_LENGTH_MIN: usize = 4;
@@ -38,9 +45,53 @@ impl Form {
     }
 }
 
+/// What came back, and may have values of secrets in it.
+pub(crate) trait Redact: Send + 'static {
+    /// Takes them out.
+    fn redact(&mut self, redaction: &Redaction);
+}
+
+impl Redact for Value {
+    fn redact(&mut self, redaction: &Redaction) {
+        redaction.json(self);
+    }
+}
+
+impl Redact for Answer {
+    fn redact(&mut self, redaction: &Redaction) {
+        redaction.answer(self);
+    }
+}
+
+impl Runtime {
+    /// Takes the values of secrets out of what came back. In the tenant's turn on the threads that compute: there may be
+    /// many values, and much to look through.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Compute`]: what came back is lost.
+    pub(crate) async fn redacted<T: Redact>(
+        &self,
+        tenant: &Tenant,
+        redaction: &Redaction,
+        mut told: T,
+    ) -> Result<T, RuntimeError> {
+        if redaction.0.is_empty() {
+            return Ok(told);
+        }
+        let share = Share::new(tenant.as_str(), "");
+        let redaction = redaction.clone();
+        let work = async move {
+            told.redact(&redaction);
+            told
+        };
+        Ok(compute(self.ports().compute.as_ref(), share, work).await?)
+    }
+}
+
 /// Texts that must not come back. Not printable, so that no log gets them by accident.
 #[derive(Clone, Default)]
-pub(crate) struct Redaction(BTreeSet<String>);
+pub(crate) struct Redaction(Arc<BTreeSet<String>>);
 
 impl Redaction {
     /// Adds a value in each form that it is sent in.
@@ -53,34 +104,37 @@ impl Redaction {
     /// Adds a text as it is.
     pub(crate) fn add(&mut self, mark: String) {
         if mark.len() >= MARK_LENGTH_MIN {
-            self.0.insert(mark);
+            Arc::make_mut(&mut self.0).insert(mark);
         }
     }
 
     /// The marks that a text contains, the longest first: one may be a part of another.
-    fn found(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
+    fn found(&self, bytes: &[u8]) -> Vec<&str> {
         let marks = self.0.iter().map(String::as_str);
-        let mut found: Vec<&str> = marks.filter(|mark| is_there(mark)).collect();
+        let mut found: Vec<&str> = marks
+            .filter(|mark| memmem::find(bytes, mark.as_bytes()).is_some())
+            .collect();
         found.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
         found
     }
 
-    /// Takes the values out of a text.
-    pub(crate) fn text(&self, text: &mut String) {
-        for mark in self.found(|mark| text.contains(mark)) {
+    fn text(&self, text: &mut String) {
+        for mark in self.found(text.as_bytes()) {
             *text = text.replace(mark, REDACTED);
         }
     }
 
     /// Takes them out of every text of a value, the names of its members, and numbers that are one.
-    pub(crate) fn json(&self, value: &mut Value) {
-        // Most answers contain none: one look at the whole spares a look at each part for each value.
-        let whole = match self.0.is_empty() {
-            true => return,
-            false => value.to_string(),
+    fn json(&self, value: &mut Value) {
+        // Only those that stand somewhere in the whole, written as its texts are there, are looked for in its parts.
+        let whole = value.to_string();
+        let is_there = |mark: &&String| {
+            let written = Form::Json.of(mark);
+            memmem::find(whole.as_bytes(), written.as_bytes()).is_some()
         };
-        if self.0.iter().any(|mark| whole.contains(mark)) {
-            self.part(value);
+        let found: BTreeSet<String> = self.0.iter().filter(is_there).cloned().collect();
+        if !found.is_empty() {
+            Self(Arc::new(found)).part(value);
         }
     }
 
@@ -108,11 +162,7 @@ impl Redaction {
     }
 
     fn bytes(&self, bytes: &mut Vec<u8>) {
-        let there = |mark: &str| {
-            let mut windows = bytes.windows(mark.len());
-            windows.any(|part| part == mark.as_bytes())
-        };
-        let marks = self.found(there);
+        let marks = self.found(bytes);
         if marks.is_empty() {
             return;
         }
@@ -133,8 +183,7 @@ impl Redaction {
         *bytes = clean;
     }
 
-    /// Takes them out of an answer.
-    pub(crate) fn answer(&self, answer: &mut Answer) {
+    fn answer(&self, answer: &mut Answer) {
         match answer {
             Answer::Http { headers, body, .. } => {
                 let values = headers.values_mut().flatten();
@@ -186,6 +235,16 @@ mod tests {
                 "text": "[redacted]",
             })
         );
+    }
+
+    #[test]
+    fn a_value_is_found_where_only_one_form_of_it_stands() {
+        let redaction = redaction(&["pass\"word"]);
+        for text in ["pass\"word", "pass\\\"word", "pass%22word"] {
+            let mut value = json!({ "a": text });
+            redaction.json(&mut value);
+            assert_eq!(value, json!({ "a": "[redacted]" }), "{text}");
+        }
     }
 
     #[test]

@@ -29,9 +29,9 @@ impl Tasks<'_> {
         self,
         tenant: &Tenant,
         task_id: &str,
-        mut answer: Value,
+        answer: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        self.redact(tenant, &mut answer).await?;
+        let answer = self.redact(tenant, answer).await?;
         self.tell(tenant, task_id, &Word::Answered { answer }).await
     }
 
@@ -44,11 +44,11 @@ impl Tasks<'_> {
         self,
         tenant: &Tenant,
         task_id: &str,
-        mut result: Value,
-        mut answer: Value,
+        result: Value,
+        answer: Value,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        self.redact(tenant, &mut answer).await?;
-        self.redact(tenant, &mut result).await?;
+        let answer = self.redact(tenant, answer).await?;
+        let result = self.redact(tenant, result).await?;
         let mut input = Word::Answered { answer }.input();
         input.insert(RESULT.to_owned(), result);
         self.resume_with(tenant, task_id, input).await
@@ -63,7 +63,7 @@ impl Tasks<'_> {
         self,
         tenant: &Tenant,
         task_id: &str,
-        mut details: Value,
+        details: Value,
     ) -> Result<Heard, RuntimeError> {
         let Some((instance_id, bookmark)) = parse_task_id(task_id) else {
             return Ok(Heard::By(ResumeOutcome::NotFound));
@@ -74,15 +74,15 @@ impl Tasks<'_> {
         if open.is_some_and(|bookmark| !is_task(bookmark)) {
             return Ok(Heard::HasNoHeartbeat);
         }
-        self.redact(tenant, &mut details).await?;
+        let details = self.redact(tenant, details).await?;
         let word = Word::Heartbeat { details };
         Ok(Heard::By(self.tell(tenant, task_id, &word).await?))
     }
 
     /// Takes the values of secrets out of what a worker tells: which of them it was given is not known here.
-    async fn redact(self, tenant: &Tenant, told: &mut Value) -> Result<(), RuntimeError> {
-        self.secret_values(tenant).await?.redaction().json(told);
-        Ok(())
+    async fn redact(self, tenant: &Tenant, told: Value) -> Result<Value, RuntimeError> {
+        let values = self.secret_values(tenant).await?;
+        self.redacted(tenant, values.redaction(), told).await
     }
 
     pub(super) async fn tell(

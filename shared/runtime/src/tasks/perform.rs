@@ -12,7 +12,6 @@ use super::Tasks;
 use crate::error::RuntimeError;
 use crate::port::CommandAnswer;
 use crate::runtime::secret_filling::{Filled, Unfilled};
-use crate::runtime::secret_redaction::Redaction;
 use crate::work::delivered::Delivered;
 use crate::work::message::Task;
 use crate::work::target::Target;
@@ -29,14 +28,6 @@ pub(super) enum Said {
 impl Said {
     pub(super) fn failed(failure: &Failure) -> Self {
         Self::Answer(json!({ "error": failure.to_json() }))
-    }
-
-    /// The same without the values that the handler was given.
-    fn without(mut self, redaction: &Redaction) -> Self {
-        if let Self::Answer(answer) = &mut self {
-            redaction.json(answer);
-        }
-        self
     }
 }
 
@@ -96,7 +87,12 @@ impl Tasks<'_> {
                         return Ok(Delivered::Done);
                     }
                 };
-                said.without(&redaction)
+                match said {
+                    Said::Answer(answer) => {
+                        Said::Answer(self.redacted(tenant, &redaction, answer).await?)
+                    }
+                    Said::Later => Said::Later,
+                }
             }
         };
         let word = match said {

@@ -122,9 +122,8 @@ impl<'k> Kernel<'k> {
                             message: why.message,
                         }),
                         Some(Filled::Done(filled, redaction)) => {
-                            let mut answer = caller.call(&filled, timeout_ms).await;
-                            redaction.answer(&mut answer);
-                            Ok(answer)
+                            let answer = caller.call(&filled, timeout_ms).await;
+                            self.redacted(tenant, &redaction, answer).await
                         }
                     }
                 }
