@@ -12,6 +12,8 @@
 mod activities;
 #[path = "cli/author.rs"]
 mod author;
+#[path = "cli/backup.rs"]
+mod backup;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/conflicts.rs"]

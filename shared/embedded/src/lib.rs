@@ -12,7 +12,8 @@
 //!   refusal because of it, no read of a partition that it changed (`log.rs`). `Ordered` updates alone are answered at once; the order of the log
 //!   ensures that no later commit survives a power cut without them.
 //! - Exactly one connection writes and moves the log into the file. With two, SQLite before 3.51.3 can lose pages.
-//! - No other program may open `dormouse.sqlite` while the table is open: closing any handle releases the file locks of the process.
+//! - This process opens `dormouse.sqlite` through SQLite alone: closing any other handle would release the locks that it has on the file. Another
+//!   process may read a moment of it meanwhile (`table/snapshot.rs`), and nothing else.
 //! - Readers read on the caller's thread: microseconds, and never a wait for the writer.
 //! - Every body has a format number and a checksum; the file has a format number (`user_version`).
 //! - A lease names its epoch: one opening of the folder (`store/src/item/epoch.rs`). The folder's lock proves that a holder of another epoch is
@@ -65,6 +66,6 @@ pub use scheduler::TableScheduler;
 #[cfg(feature = "sqlite")]
 pub use sweeper::{sweep, sweep_shared, watch_pause};
 #[cfg(feature = "sqlite")]
-pub use table::{EmbeddedTable, Options};
+pub use table::{EmbeddedTable, Options, Snapshot};
 pub use timers::TimerDriver;
 pub use turns::PoolLimits;

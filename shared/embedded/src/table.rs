@@ -15,6 +15,7 @@ mod reader;
 mod row;
 mod schema;
 mod select;
+mod snapshot;
 mod writer;
 
 use std::path::Path;
@@ -34,6 +35,8 @@ use folder::Folder;
 use log::{Log, Partition};
 use reader::Readers;
 use writer::Writer;
+
+pub use snapshot::Snapshot;
 
 /// How a table is opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

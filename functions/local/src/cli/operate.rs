@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{Remote, ServerArgs, wait};
 use crate::command::{
-    alter, dead_letters, delete, import, incidents, logs, retry, schedules, watch,
+    alter, backup, dead_letters, delete, import, incidents, logs, retry, schedules, watch,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -35,6 +35,10 @@ pub(super) enum OperateCommand {
     Watch(Remote<watch::WatchArgs>),
     /// Print the journal of an instance
     Logs(Remote<logs::LogsArgs>),
+    /// Copy a data folder as it is at this moment. The server may be running
+    Backup(backup::BackupArgs),
+    /// Make a data folder of a backup
+    Restore(backup::RestoreArgs),
 }
 
 /// Actions on dead letters.
@@ -126,5 +130,7 @@ pub(super) fn dispatch(
         OperateCommand::Logs(Remote { args, server }) => {
             wait(logs::logs(&args, &client(server), screen))
         }
+        OperateCommand::Backup(args) => wait(backup::backup(&args, screen)),
+        OperateCommand::Restore(args) => wait(backup::restore(&args, screen)),
     }
 }

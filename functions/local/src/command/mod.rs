@@ -4,6 +4,7 @@ pub(crate) mod activity;
 pub(crate) mod alter;
 mod altered;
 pub(crate) mod apply;
+pub(crate) mod backup;
 pub(crate) mod cancel;
 pub(crate) mod cost;
 pub(crate) mod dead_letters;

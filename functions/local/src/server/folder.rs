@@ -18,19 +18,22 @@ const LEASE_MS: i64 = 5_000;
 
 /// Opens the table of a data folder; both are created where they are missing.
 fn table(folder: &Path, size_bytes_max: Option<u64>) -> Result<EmbeddedTable, Failure> {
-    EmbeddedTable::open_with(folder, Options { size_bytes_max }).map_err(|error| {
-        let (exit, code) = match &error {
-            TableError::InUse(_) => (Exit::Conflict, "folderInUse"),
-            TableError::Full(_) => (Exit::Storage, "diskFull"),
-            TableError::Busy
-            | TableError::Unknown(_)
-            | TableError::TooLarge { .. }
-            | TableError::BadCursor
-            | TableError::Invalid(_)
-            | TableError::Unusable(..) => (Exit::Storage, "folderUnusable"),
-        };
-        Failure::new(exit, code, error.to_string())
-    })
+    EmbeddedTable::open_with(folder, Options { size_bytes_max }).map_err(|e| table_failed(&e))
+}
+
+/// The failure of a command whose table cannot be opened or read.
+pub(crate) fn table_failed(error: &TableError) -> Failure {
+    let (exit, code) = match error {
+        TableError::InUse(_) => (Exit::Conflict, "folderInUse"),
+        TableError::Full(_) => (Exit::Storage, "diskFull"),
+        TableError::Busy
+        | TableError::Unknown(_)
+        | TableError::TooLarge { .. }
+        | TableError::BadCursor
+        | TableError::Invalid(_)
+        | TableError::Unusable(..) => (Exit::Storage, "folderUnusable"),
+    };
+    Failure::new(exit, code, error.to_string())
 }
 
 /// Opens a data folder for this process alone.

@@ -29,6 +29,7 @@ mod watched;
 pub(crate) use commands::Processes;
 pub(crate) use console::{Console, Spoken};
 pub(crate) use credentials::{AuthenticationArgs, prepare as prepare_credentials};
+pub(crate) use folder::table_failed;
 pub(crate) use heap::{bound as bound_heap, trim as trim_heap};
 pub(crate) use host::{Host, HostConfig, THREAD_STACK_BYTES};
 pub(crate) use limits::ConnectionArgs;

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use dormouse_store::table::TableError;
 
+/// The name of the table's file.
+pub(super) const FILE: &str = "dormouse.sqlite";
+
 /// A data folder that is ours until this is dropped.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -41,7 +44,7 @@ impl Folder {
 
     /// The table's file.
     pub(super) fn file(&self) -> PathBuf {
-        self.path.join("dormouse.sqlite")
+        self.path.join(FILE)
     }
 
     /// Creates the table's file if it is missing: beside its place, and moved there once it is durable, so

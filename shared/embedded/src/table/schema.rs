@@ -66,6 +66,8 @@ pub(super) fn open_to_write(folder: &Folder, options: Options) -> Result<Connect
     connection
         .pragma_update(None, "synchronous", "NORMAL")
         .map_err(failed)?;
+    // A file that was without a log, as a backup is, has one from the first read on.
+    number(&connection, "user_version").map_err(failed)?;
     if let Some(bytes) = options.size_bytes_max {
         let pages = (bytes / PAGE_BYTES).max(1);
         connection
@@ -105,7 +107,7 @@ fn create(file: &Path) -> rusqlite::Result<()> {
 }
 
 /// Refuses a file that is another program's, or from the future.
-fn check_format(connection: &Connection, file: &Path) -> Result<(), TableError> {
+pub(super) fn check_format(connection: &Connection, file: &Path) -> Result<(), TableError> {
     let failed = |error: rusqlite::Error| Failure::of(&error, file).error();
     let application = number(connection, "application_id").map_err(failed)?;
     let format = number(connection, "user_version").map_err(failed)?;

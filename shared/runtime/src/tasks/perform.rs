@@ -79,19 +79,13 @@ impl Tasks<'_> {
         let said = match filled {
             Filled::Refused(why) => not_sent(&why),
             Filled::Done(body, redaction) => {
-                let said = match &open.activity_type.handler {
-                    Handler::Http { url } => self.ask(url, &id, &body, timeout_ms).await,
-                    Handler::Command { command } => self.run(command, &body, timeout_ms).await,
-                    Handler::Lambda { function } => self.invoke(function, &body, timeout_ms).await,
-                    Handler::Worker { .. } | Handler::JavaScript { .. } => {
-                        return Ok(Delivered::Done);
-                    }
-                };
-                match said {
-                    Said::Answer(answer) => {
+                let handler = &open.activity_type.handler;
+                match self.hand(handler, &id, &body, timeout_ms).await {
+                    None => return Ok(Delivered::Done),
+                    Some(Said::Answer(answer)) => {
                         Said::Answer(self.redacted(tenant, &redaction, answer).await?)
                     }
-                    Said::Later => Said::Later,
+                    Some(Said::Later) => Said::Later,
                 }
             }
         };
@@ -111,6 +105,22 @@ impl Tasks<'_> {
         let request = WakeRequest::to(instance.as_str(), target);
         let advanced = self.kernel().advance(tenant, request).await?;
         Ok(outcome(advanced).settled())
+    }
+
+    /// Hands a task to its handler. `None`: it is handed to nobody.
+    async fn hand(
+        self,
+        handler: &Handler,
+        id: &str,
+        body: &Value,
+        timeout_ms: u64,
+    ) -> Option<Said> {
+        Some(match handler {
+            Handler::Http { url } => self.ask(url, id, body, timeout_ms).await,
+            Handler::Command { command } => self.run(command, body, timeout_ms).await,
+            Handler::Lambda { function } => self.invoke(function, body, timeout_ms).await,
+            Handler::Worker { .. } | Handler::JavaScript { .. } => return None,
+        })
     }
 
     async fn run(self, command: &[String], body: &Value, timeout_ms: u64) -> Said {

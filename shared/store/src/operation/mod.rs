@@ -2,6 +2,7 @@
 
 pub mod alteration_plan;
 pub mod audit;
+pub mod contents;
 pub mod examine;
 pub mod pause;
 
