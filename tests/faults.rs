@@ -11,6 +11,8 @@
     reason = "a test fails with a sentence"
 )]
 
+#[path = "faults/busy.rs"]
+mod busy;
 #[path = "faults/disk.rs"]
 mod disk;
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use dormouse_tests::api::{complete_task, journal, look, publish, seen};
 use dormouse_tests::chance::Chance;
@@ -16,8 +17,11 @@ use serde_json::json;
 
 use super::{BINARY, until};
 
-/// How many instances sleep while the disk fills up.
-const SLEEPERS: usize = 5;
+/// How many instances sleep while the disk fills up, and are due while it is full.
+const SLEEPERS: usize = 40;
+
+/// How long a disk stays full after the sleepers are due: timers are tried many times.
+const FULL: Duration = Duration::from_secs(6);
 
 /// What an instance carries with it, in bytes.
 const LOAD_BYTES: usize = 100_000;
@@ -53,7 +57,7 @@ fn fill(client: &mut Client) -> Kept {
         client,
         workflow(
             "sleeper",
-            flow("sleep > awake", [delay("00:00:01").id("sleep")]),
+            flow("sleep > awake", [delay("00:00:02").id("sleep")]),
         )
         .json(),
     );
@@ -148,8 +152,13 @@ fn a_full_disk_refuses_what_it_cannot_keep_and_there_is_no_need_to_restart() {
     let server = serve(Path::new(BINARY), &disk.0.join("data"), &log, &[]);
     let kept = fill(&mut server.client(0));
     assert_eq!(kept.status, 507);
+    std::thread::sleep(FULL);
     fs::remove_file(&ballast).unwrap();
     goes_on(&server, &kept);
+    assert!(
+        !server.log().contains("dead letter"),
+        "a timer was given up because the disk was full"
+    );
 }
 
 #[test]
@@ -164,6 +173,7 @@ fn a_file_that_may_not_grow_loses_nothing_that_was_acknowledged() {
     let mut server = serve(&limited, &data, &log, &[]);
     let kept = fill(&mut server.client(0));
     assert!(kept.status >= 500, "{}", kept.status);
+    std::thread::sleep(FULL);
     server.kill();
     let server = serve(Path::new(BINARY), &data, &log, &[]);
     goes_on(&server, &kept);

@@ -54,6 +54,7 @@ mod sweeper;
 #[cfg(feature = "sqlite")]
 mod table;
 mod timer_failures;
+mod timer_firing;
 mod timers;
 mod turns;
 

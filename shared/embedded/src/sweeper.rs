@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dormouse_runtime::Runtime;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::table::EmbeddedTable;
 
@@ -18,11 +19,32 @@ const EXPIRED_EVERY: u32 = 30;
 /// do not look together. In DynamoDB a look that finds nothing costs three queries for each of 16 shards: 32 read units.
 const SHARED_SWEEP_MS: u64 = 20_000;
 
+/// The most sweeps at once: one whose deliveries wait long does not keep what is left meanwhile waiting.
+const SWEEPS_MAX: usize = 4;
+
+/// Sweeps that are under way.
+#[derive(Default)]
+struct Sweeps(JoinSet<()>);
+
+impl Sweeps {
+    fn begin(&mut self, runtime: &Runtime) {
+        while self.0.try_join_next().is_some() {}
+        if self.0.len() < SWEEPS_MAX {
+            let runtime = runtime.clone();
+            self.0.spawn(async move { once(&runtime).await });
+        }
+    }
+
+    async fn end(mut self) {
+        while self.0.join_next().await.is_some() {}
+    }
+}
+
 /// Sweeps until `stop` turns true, for all nodes of the process. The first sweep is at once.
 pub async fn sweep(runtime: Runtime, table: Arc<EmbeddedTable>, stop: watch::Receiver<bool>) {
-    let mut round = 0_u32;
+    let (mut round, mut sweeps) = (0_u32, Sweeps::default());
     loop {
-        once(&runtime).await;
+        sweeps.begin(&runtime);
         if round.is_multiple_of(EXPIRED_EVERY) {
             let now_s = runtime.ports().clock.now().0 / 1_000;
             if let Err(error) = table.sweep_expired(now_s).await {
@@ -31,7 +53,7 @@ pub async fn sweep(runtime: Runtime, table: Arc<EmbeddedTable>, stop: watch::Rec
         }
         round = round.wrapping_add(1);
         if is_over(SWEEP_MS, stop.clone()).await {
-            return;
+            return sweeps.end().await;
         }
     }
 }
@@ -53,11 +75,12 @@ pub async fn watch_pause(nodes: Vec<Runtime>, every_ms: u64, stop: watch::Receiv
 /// Sweeps a table that other processes sweep too, until `stop` turns true. Two sweeps at once deliver the same under
 /// the same ids, so they are waste and no harm. What has expired is the table's own affair.
 pub async fn sweep_shared(runtime: Runtime, stop: watch::Receiver<bool>) {
+    let mut sweeps = Sweeps::default();
     loop {
-        once(&runtime).await;
+        sweeps.begin(&runtime);
         let around = SHARED_SWEEP_MS / 2 + runtime.ports().clock.random() % SHARED_SWEEP_MS;
         if is_over(around, stop.clone()).await {
-            return;
+            return sweeps.end().await;
         }
     }
 }

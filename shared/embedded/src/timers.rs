@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_runtime::Runtime;
 use dormouse_runtime::port::{Background, Clock};
-use dormouse_runtime::{Runtime, Timer, TimerOutcome};
 use dormouse_store::StoreError;
 use dormouse_store::stimulus::timer::Timer as Row;
 use tokio::sync::watch;
 
 use crate::scheduler::TableScheduler;
 use crate::timer_failures::Failures;
+use crate::timer_firing::fire;
 
 /// The most instances whose timers fire at once. Those beyond it wait their turn.
 const FIRING_MAX: usize = 256;
@@ -31,12 +32,11 @@ const PAGES_MAX: usize = 100;
 /// How soon to look again when there was no room, or the table could not be read, in ms.
 const AGAIN_MS: i64 = 500;
 
-/// The shortest and the longest time by which a timer is moved that cannot fire yet, in ms; in between half of how late
-/// it is.
-const MOVED_MS: (i64, i64) = (500, 60_000);
-
 /// How soon it is looked again whether a pause is over, in ms. Until then nothing is read and nothing fires.
 const PAUSED_MS: i64 = 1_000;
+
+/// How long a place rests of which the table could not be told what became of it, in ms: it takes nothing right now.
+const REFUSED_MS: u64 = 1_000;
 
 /// Whose timers fire together: the tenant, and the instance or the recurring trigger.
 type Place = (String, String);
@@ -47,8 +47,17 @@ pub struct TimerDriver {
     nodes: Vec<Runtime>,
     clock: Arc<dyn Clock>,
     background: Arc<dyn Background>,
-    firing: Arc<Mutex<BTreeSet<Place>>>,
+    firing: Arc<Mutex<BTreeMap<Place, Firing>>>,
     failures: Arc<Failures>,
+}
+
+/// What is firing of a place.
+#[derive(Debug, Default)]
+struct Firing {
+    /// The ids of its timers, and the times of their rows.
+    rows: BTreeSet<(String, i64)>,
+    /// Whether a timer was due meanwhile that is not among them.
+    has_more: bool,
 }
 
 /// Timers that are due together.
@@ -174,7 +183,7 @@ impl TimerDriver {
                 .timers()
                 .timers_due(shard, until, ROWS_A_PAGE, cursor)
                 .await?;
-            let firing = lock(&self.firing).clone();
+            let mut firing = lock(&self.firing);
             for row in page.timers {
                 if row.due_ms > look.next_ms {
                     return Ok(());
@@ -185,10 +194,12 @@ impl TimerDriver {
                     continue;
                 }
                 let place = place(&row);
-                if !firing.contains(&place) {
-                    look.add(place, row);
+                match firing.get_mut(&place) {
+                    Some(firing) => firing.has_more |= !firing.rows.contains(&row_id(&row)),
+                    None => look.add(place, row),
                 }
             }
+            drop(firing);
             cursor = page.cursor;
             if cursor.is_none() {
                 return Ok(());
@@ -202,18 +213,23 @@ impl TimerDriver {
         let Some(runtime) = self.nodes.get(turn % self.nodes.len().max(1)).cloned() else {
             return;
         };
-        lock(&self.firing).insert(place.clone());
+        let rows = due.rows.iter().map(row_id).collect();
+        let has_more = due.has_more;
+        lock(&self.firing).insert(place.clone(), Firing { rows, has_more });
         let (firing, failures) = (Arc::clone(&self.firing), Arc::clone(&self.failures));
         let (scheduler, clock) = (self.scheduler.clone(), Arc::clone(&self.clock));
         self.background.spawn(Box::pin(async move {
             let is_done = fire(&runtime, &scheduler, &failures, due.rows).await;
-            let left = {
+            if !is_done {
+                clock.sleep(REFUSED_MS).await;
+            }
+            let (left, has_more) = {
                 let mut firing = lock(&firing);
-                firing.remove(&place);
-                firing.len()
+                let fired = firing.remove(&place);
+                (firing.len(), fired.is_some_and(|fired| fired.has_more))
             };
             // Half of the places are free again, or this one wants another look.
-            if left == FIRING_MAX / 2 || due.has_more || !is_done {
+            if left == FIRING_MAX / 2 || has_more || !is_done {
                 scheduler.alarm().due(clock.now().0);
             }
         }));
@@ -253,81 +269,15 @@ impl Look {
     }
 }
 
+/// What tells the row of a timer from others.
+fn row_id(row: &Row) -> (String, i64) {
+    (row.id.clone(), row.due_ms)
+}
+
 /// Which timers fire together: those whose ids differ in their last two parts only.
 fn place(row: &Row) -> Place {
     let whole = row.id.rsplitn(3, '/').nth(2).unwrap_or(&row.id);
     (row.tenant.as_str().to_owned(), whole.to_owned())
-}
-
-/// Fires timers of one place. False: the table could not be told what became of them.
-async fn fire(
-    runtime: &Runtime,
-    scheduler: &TableScheduler,
-    failures: &Failures,
-    rows: Vec<Row>,
-) -> bool {
-    let mut readable = Vec::with_capacity(rows.len());
-    let mut timers = Vec::with_capacity(rows.len());
-    let mut is_done = true;
-    for row in rows {
-        match serde_json::from_slice::<Timer>(&row.body) {
-            Ok(timer) => {
-                readable.push(row);
-                timers.push(timer);
-            }
-            Err(error) => {
-                let reason = format!("it cannot be read: {error}");
-                is_done &= failures.dead_letter(runtime, &row, &reason).await;
-            }
-        }
-    }
-    let outcomes = runtime.timers().fire_all(&timers).await;
-    let mut moved = Vec::new();
-    for ((row, timer), outcome) in readable.iter().zip(&timers).zip(outcomes) {
-        match outcome {
-            Ok(TimerOutcome::Fired(_) | TimerOutcome::Stale | TimerOutcome::Early) => {
-                failures.forget(row);
-                // The commit has cleared it where it was set, not where it was moved to.
-                if row.due_ms != timer.due.0 {
-                    moved.push(row.clone());
-                }
-            }
-            Ok(TimerOutcome::Later) => is_done &= later(runtime, scheduler, row, timer).await,
-            Err(error) if error.is_busy() => {
-                is_done &= later(runtime, scheduler, row, timer).await;
-            }
-            Err(error) => {
-                is_done &= if failures.is_last(row) {
-                    failures.dead_letter(runtime, row, &error.to_string()).await
-                } else {
-                    tracing::warn!(id = row.id, %error, "a timer could not fire; trying again");
-                    later(runtime, scheduler, row, timer).await
-                };
-            }
-        }
-    }
-    if !moved.is_empty()
-        && let Err(error) = scheduler.store().timers().clear_timers(&moved).await
-    {
-        tracing::debug!(%error, "timers that have fired stay in the table and fire for nothing");
-    }
-    is_done
-}
-
-/// Moves a timer to a later time: the longer it is late, the farther.
-async fn later(runtime: &Runtime, scheduler: &TableScheduler, row: &Row, timer: &Timer) -> bool {
-    let now = runtime.ports().clock.now().0;
-    let (least, most) = MOVED_MS;
-    let after_ms = ((now - timer.due.0) / 2).clamp(least, most);
-    let moved = scheduler
-        .store()
-        .timers()
-        .move_timer(row, now + after_ms)
-        .await;
-    if let Err(error) = &moved {
-        tracing::warn!(id = row.id, %error, "a timer that cannot fire yet could not be moved");
-    }
-    moved.is_ok()
 }
 
 /// A thread that died holding the lock has left whole entries only.

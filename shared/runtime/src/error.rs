@@ -156,6 +156,12 @@ impl RuntimeError {
         }
     }
 
+    /// Whether the table takes or gives nothing at all right now. What was asked is not to blame.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self.itself(), Self::Store(error) if error.is_outage())
+    }
+
     /// The error itself, where it was told to several.
     #[must_use]
     pub fn itself(&self) -> &Self {

@@ -295,6 +295,25 @@ async fn a_token_for_another_server_attempt_or_time_begins_no_session() {
 }
 
 #[tokio::test]
+async fn an_address_in_a_page_uses_up_no_attempts_to_sign_in_and_leaves_no_record() {
+    let issuer = Issuer::new(json!({ "sub": "42", "groups": ["engineers"] }));
+    let (server, _) = server(&issuer).await;
+    for _ in 0..30 {
+        let mut stranger = Browser::default();
+        let end = stranger.come_back(&server, "a", "b").await;
+        assert_eq!(end, "/?signIn=failed");
+    }
+    let mut browser = Browser::default();
+    assert_eq!(browser.sign_in(&server, &issuer).await, "/?signIn=done");
+    let tokens = browser.ask(&server, "POST", TOKEN).await.ok(200);
+    let log = as_bearer(&server, &tokens["accessToken"], "GET", "/audit").await;
+    let logins = log.ok(200);
+    let logins = logins["items"].as_array().unwrap().iter();
+    let logins = logins.filter(|item| item["action"] == "login");
+    assert_eq!(logins.count(), 1);
+}
+
+#[tokio::test]
 async fn without_an_issuer_there_is_nowhere_to_go() {
     let server = Server::new();
     let mut browser = Browser::default();

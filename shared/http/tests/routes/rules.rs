@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use axum::body::Body;
+use axum::http::Request;
 use dormouse_http::access::{DESIGNER, OUTSIDE, RULES, absent};
 use dormouse_http::router;
 
@@ -114,4 +116,17 @@ async fn the_openapi_document_names_every_route_of_the_api() {
             assert_eq!(in_path, names, "{method} {path}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_openapi_document_is_not_sent_again_to_a_client_that_has_it() {
+    let server = Server::new();
+    let first = server.get("/openapi.json").await;
+    first.ok(200);
+    assert_eq!(first.header("cache-control"), "no-cache");
+    let request = Request::get("/elsa/api/openapi.json");
+    let request = request.header("if-none-match", first.header("etag"));
+    let again = server.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    assert_eq!(again.header("etag"), first.header("etag"));
 }

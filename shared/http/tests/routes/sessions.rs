@@ -68,6 +68,19 @@ async fn a_refresh_token_that_comes_again_later_ends_its_session() {
 }
 
 #[tokio::test]
+async fn a_renewal_whose_answer_was_lost_may_come_again_for_half_a_minute() {
+    for (after_ms, status) in [(29_000, 200), (31_000, 401)] {
+        let clock = Arc::new(Ahead(AtomicI64::new(0)));
+        let authentication = Authentication::read("users", None).unwrap();
+        let server = Server::at(Arc::clone(&clock) as _, authentication, Arc::new(NoNetwork));
+        let (server, tokens) = signed_in_at(server).await;
+        refresh(&server, &tokens).await.ok(200);
+        clock.0.store(after_ms, Ordering::Relaxed);
+        refresh(&server, &tokens).await.ok(status);
+    }
+}
+
+#[tokio::test]
 async fn a_session_ends_a_week_after_signing_in_however_often_it_is_renewed() {
     const HOUR_MS: i64 = 3_600_000;
     let clock = Arc::new(Ahead(AtomicI64::new(0)));

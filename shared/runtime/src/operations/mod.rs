@@ -6,6 +6,7 @@ pub(crate) mod examine;
 pub(crate) mod retention;
 pub(crate) mod selection;
 pub(crate) mod sweep;
+mod sweep_chains;
 pub(crate) mod sweep_report;
 
 use crate::runtime::handle::handle;

@@ -14,16 +14,9 @@ use crate::outbox::batch::Unsent;
 use crate::port::Metric;
 use crate::work::message::{Message, Task};
 use crate::work::stimulus::StimulusRequest;
-use crate::work::timer::Occurrence;
 
 /// So many shards are swept at the same time.
 const SHARDS_AT_ONCE: usize = 4;
-
-/// An occurrence counts as forgotten by the scheduler so long after its time, in ms.
-const OVERDUE_MS: i64 = 5 * 60_000;
-
-/// An occurrence counts as claimed by a clock that was ahead if that was so long after now, in ms: more than clocks differ.
-const AHEAD_MS: i64 = 5 * 60_000;
 
 /// How long a row rests after an attempt at it that failed, in ms: doubled with each more, up to this. Less than a
 /// minute, so that a sweep each minute finds it every time.
@@ -46,7 +39,16 @@ impl Operations<'_> {
     ///
     /// [`RuntimeError`] if the table could not be read; a delivery that fails is counted and tried again.
     pub async fn sweep(self) -> Result<SweepReport, RuntimeError> {
-        let before = self.left_before();
+        let is_first = self.begin_sweep();
+        let swept = self.sweep_all(is_first).await;
+        if is_first && swept.is_err() {
+            self.sweep_failed();
+        }
+        swept
+    }
+
+    async fn sweep_all(self, is_first: bool) -> Result<SweepReport, RuntimeError> {
+        let before = self.left_before(is_first);
         let shards = self.store().outbox().shards();
         // Each sweep begins at another shard, so that none is always the last when time is short.
         let first = u16::try_from(self.next_sweep() % u64::from(shards.max(1))).unwrap_or(0);
@@ -64,18 +66,17 @@ impl Operations<'_> {
         if let Some(error) = failure {
             return Err(error);
         }
-        self.sweep_queued(before, &mut report).await?;
+        self.sweep_queued(before, is_first, &mut report).await?;
         report.removed = self.remove_expired().await?;
-        self.has_swept();
         self.record(Metric::Sweeps, 1);
         Ok(report)
     }
 
     /// What was written before this time was left by somebody, in ms since 1970: nobody takes so long. Where this
     /// process is the first to sweep its epoch that is everything, whatever the clock was when it was written.
-    fn left_before(self) -> i64 {
+    fn left_before(self, is_first: bool) -> i64 {
         let now = self.now();
-        if self.store().has_epoch() && self.is_first_sweep() {
+        if self.store().has_epoch() && is_first {
             return now.plus_ms(A_CENTURY_MS).0;
         }
         now.plus_ms(-self.config().redeliver_after_ms).0
@@ -85,6 +86,8 @@ impl Operations<'_> {
         let mut report = SweepReport::default();
         self.sweep_chains(shard).await?;
         let most = self.config().swept_max;
+        let rows_max = usize::try_from(most).unwrap_or(usize::MAX);
+        let at_once = self.config().deliveries_parallel_max;
         let (mut tried, mut cursor) = (0, None);
         loop {
             let page = self
@@ -92,26 +95,26 @@ impl Operations<'_> {
                 .outbox()
                 .list(shard, before, most, cursor)
                 .await?;
-            for row in page.rows {
-                if self.is_out_of_time() || tried >= most {
-                    report.left += 1;
-                    return Ok(report);
+            let now = self.now().0;
+            // One that rests after a failed attempt does not use up the budget of the others.
+            let mut rows: Vec<OutboxRow> = page.rows;
+            rows.retain(|row| !row.is_held(now));
+            let room = rows_max.saturating_sub(tried);
+            let is_over = rows.len() > room;
+            rows.truncate(room);
+            tried += rows.len();
+            let sweep = |row| Box::pin(self.sweep_in_time(row)) as BoxFuture<'_, _>;
+            // One row that fails or takes long does not keep the others from being delivered.
+            for swept in beside(&rows, at_once, sweep).await {
+                match swept {
+                    Swept::Delivered => report.delivered += 1,
+                    Swept::Left => report.left += 1,
+                    Swept::GivenUp => report.given_up += 1,
                 }
-                // One that rests after a failed attempt does not use up the budget of the others.
-                if row.is_held(self.now().0) {
-                    continue;
-                }
-                tried += 1;
-                // One row that fails does not keep the others from being delivered.
-                match self.sweep_row(&row).await {
-                    Ok(Swept::Delivered) => report.delivered += 1,
-                    Ok(Swept::Left) => report.left += 1,
-                    Ok(Swept::GivenUp) => report.given_up += 1,
-                    Err(cause) => {
-                        tracing::warn!(source = row.source, cause = %cause, "a row of the outbox is left for the next sweep");
-                        report.left += 1;
-                    }
-                }
+            }
+            if is_over || self.is_out_of_time() {
+                report.left += u32::from(is_over);
+                return Ok(report);
             }
             cursor = page.cursor;
             if cursor.is_none() {
@@ -120,45 +123,15 @@ impl Operations<'_> {
         }
     }
 
-    /// Fires occurrences of recurring triggers whose time is long over: whatever should have fired them is lost. Brings
-    /// back chains that a clock which was ahead has moved into the future, where they would be silent until then.
-    async fn sweep_chains(self, shard: u16) -> Result<(), RuntimeError> {
-        if self.pauses().is_paused() {
-            return Ok(());
+    /// Sweeps a row, if there is time left to.
+    async fn sweep_in_time(self, row: &OutboxRow) -> Swept {
+        if self.is_out_of_time() {
+            return Swept::Left;
         }
-        let now = self.now();
-        let bounds = (now.0 - OVERDUE_MS, now.0 + AHEAD_MS);
-        let mut cursor = None;
-        loop {
-            let chains = self.store().chains();
-            let page = chains.misplaced_occurrences(shard, bounds, cursor).await?;
-            let overdue = page.overdue.into_iter().map(|link| (link, false));
-            let ahead = page.ahead.into_iter().map(|link| (link, true));
-            for (link, is_ahead) in overdue.chain(ahead) {
-                if self.is_out_of_time() {
-                    return Ok(());
-                }
-                let (tenant, definition) = (&link.tenant, &link.definition_id);
-                let Ok(occurrence) = serde_json::from_slice::<Occurrence>(&link.body) else {
-                    tracing::error!(%tenant, definition, "an occurrence that cannot be read is passed over");
-                    continue;
-                };
-                let swept = match is_ahead {
-                    true => self.timers().rewind_occurrence(&link, occurrence).await,
-                    false => {
-                        let fired = self.timers().fire_occurrence(tenant, &occurrence).await;
-                        fired.map(|_| ())
-                    }
-                };
-                if let Err(cause) = swept {
-                    tracing::warn!(%tenant, definition, cause = %cause, "an occurrence is left for the next sweep");
-                }
-            }
-            cursor = page.cursor;
-            if cursor.is_none() {
-                return Ok(());
-            }
-        }
+        self.sweep_row(row).await.unwrap_or_else(|cause| {
+            tracing::warn!(source = row.source, cause = %cause, "a row of the outbox is left for the next sweep");
+            Swept::Left
+        })
     }
 
     /// Whether a row belongs to a commit that happened, or to none.
@@ -296,7 +269,12 @@ impl Operations<'_> {
     }
 
     /// Gives queued stimuli to bookmarks that a crash kept from looking for them, and gives up on expired ones.
-    async fn sweep_queued(self, before: i64, report: &mut SweepReport) -> Result<(), RuntimeError> {
+    async fn sweep_queued(
+        self,
+        before: i64,
+        is_first: bool,
+        report: &mut SweepReport,
+    ) -> Result<(), RuntimeError> {
         let now = self.now();
         if let Some(pause) = self.pauses().paused() {
             // Nobody opens a bookmark that a queued stimulus waits for, so its time does not run out. What had expired
@@ -312,7 +290,7 @@ impl Operations<'_> {
             return Ok(());
         }
         for shard in 0..self.store().outbox().shards() {
-            self.sweep_queue(shard, before, report).await?;
+            self.sweep_queue((shard, before), is_first, report).await?;
         }
         self.expire_queued(now.0, report).await
     }
@@ -321,12 +299,12 @@ impl Operations<'_> {
     /// longer. The first sweep of a process that has the table for itself looks at all.
     async fn sweep_queue(
         self,
-        shard: u16,
-        before: i64,
+        (shard, before): (u16, i64),
+        is_first: bool,
         report: &mut SweepReport,
     ) -> Result<(), RuntimeError> {
         let now = self.now();
-        let is_first = self.store().has_epoch() && self.is_first_sweep();
+        let is_first = self.store().has_epoch() && is_first;
         let mut cursor = self.queue_cursor(shard);
         loop {
             let most = self.config().swept_max;

@@ -263,12 +263,14 @@ impl Runtime {
         };
     }
 
-    pub(crate) fn is_first_sweep(&self) -> bool {
-        !self.inner.has_swept.load(Ordering::Relaxed)
+    /// Begins a sweep. True: it is the first of this process.
+    pub(crate) fn begin_sweep(&self) -> bool {
+        !self.inner.has_swept.swap(true, Ordering::Relaxed)
     }
 
-    pub(crate) fn has_swept(&self) {
-        self.inner.has_swept.store(true, Ordering::Relaxed);
+    /// The first sweep has not found what was left: the next one is the first.
+    pub(crate) fn sweep_failed(&self) {
+        self.inner.has_swept.store(false, Ordering::Relaxed);
     }
 
     /// How many requests for tasks wait.

@@ -99,6 +99,22 @@ impl StoreError {
         matches!(self, Self::Table(TableError::Unknown(_)))
     }
 
+    /// Whether the table takes or gives nothing at all right now: it is full, cannot be used, or does not say. What was
+    /// asked is not to blame.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Self::Table(
+                TableError::Busy
+                    | TableError::Full(_)
+                    | TableError::InUse(_)
+                    | TableError::Unusable(..)
+                    | TableError::Unknown(_)
+            )
+        )
+    }
+
     pub(crate) fn damaged(what: &'static str) -> Self {
         Self::Damaged { what, cause: None }
     }

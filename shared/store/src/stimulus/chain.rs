@@ -19,7 +19,7 @@ use crate::stimulus::Chains;
 use crate::stimulus::merged::{after, merged};
 use crate::table::{Change, Condition, Durability, Item, Key, Query, Updated, Value, Write};
 
-/// How long a claim may stay unconfirmed before it counts as cut off, in ms.
+/// How long a claim may stay unconfirmed before it counts as cut off, in ms. One of another epoch is cut off at once.
 const CLAIM_MS: i64 = 30_000;
 
 /// An occurrence that is to be scheduled next.
@@ -146,7 +146,8 @@ impl Chains<'_> {
             return Ok(Claimed::Done);
         }
         let since_ms = body::number(&there.attributes, "at").unwrap_or(0);
-        if since_ms > now_ms - CLAIM_MS {
+        let may_live = self.epoch().is_held_in(&there.attributes, "ep");
+        if may_live && since_ms > now_ms - CLAIM_MS {
             return Ok(Claimed::Pending);
         }
         let mut cut_off = link.stands();
@@ -172,13 +173,14 @@ impl Chains<'_> {
                 body: link.body.clone(),
             },
         )?;
-        let changes = [
+        let mut changes = vec![
             Change::Set("ge".into(), number(link.generation)),
             Change::Set("nx".into(), Value::N(link.nominal_ms)),
             Change::Set("at".into(), Value::N(now_ms)),
             Change::Set("bo".into(), Value::B(body)),
             Change::Remove("ok".into()),
         ];
+        changes.extend(self.epoch().stamp("ep"));
         let key = link.key(self.config().outbox_shards)?;
         let durability = Durability::Durable;
         Ok(self
