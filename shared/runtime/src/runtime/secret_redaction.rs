@@ -53,7 +53,7 @@ pub(crate) trait Redact: Send + 'static {
 
 impl Redact for Value {
     fn redact(&mut self, redaction: &Redaction) {
-        redaction.json(self);
+        let _is_found = redaction.json(self);
     }
 }
 
@@ -124,8 +124,8 @@ impl Redaction {
         }
     }
 
-    /// Takes them out of every text of a value, the names of its members, and numbers that are one.
-    fn json(&self, value: &mut Value) {
+    /// Takes them out of every text of a value, the names of its members, and numbers that are one. Whether there were any.
+    fn json(&self, value: &mut Value) -> bool {
         // Only those that stand somewhere in the whole, written as its texts are there, are looked for in its parts.
         let whole = value.to_string();
         let is_there = |mark: &&String| {
@@ -133,9 +133,11 @@ impl Redaction {
             memmem::find(whole.as_bytes(), written.as_bytes()).is_some()
         };
         let found: BTreeSet<String> = self.0.iter().filter(is_there).cloned().collect();
-        if !found.is_empty() {
+        let is_found = !found.is_empty();
+        if is_found {
             Self(Arc::new(found)).part(value);
         }
+        is_found
     }
 
     fn part(&self, value: &mut Value) {
@@ -188,6 +190,12 @@ impl Redaction {
             Answer::Http { headers, body, .. } => {
                 let values = headers.values_mut().flatten();
                 values.for_each(|value| self.text(value));
+                // What is JSON is read later, whichever way its texts are escaped: `\u002b` for `+`, `\/` for `/`.
+                if let Ok(mut value) = serde_json::from_slice(body)
+                    && self.json(&mut value)
+                {
+                    *body = value.to_string().into_bytes();
+                }
                 self.bytes(body);
             }
             Answer::FailedToConnect { message }
@@ -245,6 +253,22 @@ mod tests {
             redaction.json(&mut value);
             assert_eq!(value, json!({ "a": "[redacted]" }), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_is_found_in_json_however_its_text_is_escaped() {
+        let redaction = redaction(&["wJalr/XUtn+FEMI"]);
+        let body = br#"{"a":"wJalr\/XUtn\u002bFEMI","\u0077Jalr/XUtn+FEMI":1}"#;
+        let mut answer = Answer::Http {
+            status: 200,
+            headers: std::collections::BTreeMap::new(),
+            body: body.to_vec(),
+        };
+        redaction.answer(&mut answer);
+        let Answer::Http { body, .. } = answer else {
+            panic!("it is another answer");
+        };
+        assert_eq!(body, br#"{"a":"[redacted]","[redacted]":1}"#);
     }
 
     #[test]
