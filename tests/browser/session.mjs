@@ -49,6 +49,30 @@ await page.context().unroute("**/*");
 await gone.waitFor({ state: "detached" });
 await page.getByRole("link", { name: "waits" }).waitFor();
 
+// The answer to a renewal is lost on its way: the tabs try again, and stay signed in.
+allow(/ERR_CONNECTION_RE|status of 401/);
+let renewals = 0;
+await page.context().route("**/identity/refresh-token", async (route) => {
+  renewals += 1;
+  if (renewals > 1) return route.continue();
+  await route.fetch();
+  return route.abort("connectionreset");
+});
+const before = await page.evaluate(() => {
+  const refresh = localStorage.getItem("refreshToken");
+  const [head, claims, seal] = localStorage.getItem("accessToken").split(".");
+  // The page believes what the token says of its end. The other tab hears of it and renews it.
+  const said = JSON.parse(atob(claims.replace(/-/g, "+").replace(/_/g, "/")));
+  const past = btoa(JSON.stringify({ ...said, exp: 1 })).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  localStorage.setItem("accessToken", [head, past, seal].join("."));
+  return refresh;
+});
+await until("the session is renewed", async () => page.evaluate((old) => ![old, "", null].includes(localStorage.getItem("refreshToken")), before));
+assert.ok(renewals > 1, `${renewals} renewals`);
+await page.context().unroute("**/identity/refresh-token");
+assert.equal(await second.getByLabel("Password").count(), 0);
+await gone.waitFor({ state: "detached" });
+
 // Whoever signs out in one tab is out in all of them. A request of the other one may be on its way.
 allow(/ERR_CONNECTION_REFUSED|status of 401/);
 await page.getByRole("button", { name: "Log out" }).click();

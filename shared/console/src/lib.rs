@@ -47,8 +47,8 @@ impl Pages {
         Self(Arc::new(Inner { studio, about }))
     }
 
-    /// The routes with the console's pages around them. A page is shown only where the routes have nothing: an HTTP
-    /// workflow at an address of Studio's comes first.
+    /// The routes with the console's pages around them. A browser that opens an address of Studio's gets Studio's page, even
+    /// where an HTTP workflow listens: no author replaces a page of the console. Programs reach the workflow.
     pub fn around(self, routes: Router) -> Router {
         routes.layer(middleware::from_fn_with_state(self, answer))
     }
@@ -77,18 +77,20 @@ async fn answer(State(pages): State<Pages>, request: Request, next: Next) -> Res
     if let Some(file) = pages.file(&path, request.headers()).await {
         return file;
     }
-    if !(page::is_studios(&path) && wants_page(request.headers())) {
-        return next.run(request).await;
+    if page::is_studios(&path)
+        && wants_page(request.headers())
+        && let Some((body, kind)) = page::file("/studio.html")
+    {
+        return varied(own(body.to_vec(), kind, request.headers()));
     }
-    let headers = request.headers().clone();
-    let answer = next.run(request).await;
-    if answer.status() != StatusCode::NOT_FOUND {
-        return answer;
-    }
-    match page::file("/studio.html") {
-        Some((body, kind)) => own(body.to_vec(), kind, &headers),
-        None => answer,
-    }
+    next.run(request).await
+}
+
+/// With the header that says that programs get another answer at this address.
+fn varied(mut response: Response) -> Response {
+    let accept = HeaderValue::from_static("accept");
+    response.headers_mut().insert(header::VARY, accept);
+    response
 }
 
 /// Whether somebody opens a page, rather than a program asking for data.

@@ -62,9 +62,18 @@ async fn the_page_is_at_the_root_and_may_load_nothing_foreign() {
 }
 
 #[tokio::test]
-async fn routes_come_first_and_only_a_browser_gets_studios_page() {
-    let (_, _, body) = ask(bare(), "/workflows/instances", &PAGE).await;
-    assert_eq!(body, "a workflow's own page");
+async fn a_browser_gets_studios_page_even_where_a_workflow_listens_and_a_program_the_workflow() {
+    let (status, headers, body) = ask(bare(), "/workflows/instances", &PAGE).await;
+    assert_eq!(
+        (status, &headers["vary"]),
+        (StatusCode::OK, &HeaderValue::from_static("accept"))
+    );
+    assert!(body.contains("studio.js"), "{body}");
+    let json = [(header::ACCEPT, "application/json")];
+    for program in [&json[..], &[]] {
+        let (_, _, body) = ask(bare(), "/workflows/instances", program).await;
+        assert_eq!(body, "a workflow's own page");
+    }
     let (status, headers, body) = ask(bare(), "/workflows/definitions/w/edit", &PAGE).await;
     assert_eq!(status, 200);
     assert!(body.contains("studio.js"));

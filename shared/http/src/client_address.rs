@@ -51,7 +51,32 @@ fn forwarded(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
     let texts = lines.filter_map(|line| line.to_str().ok());
     let all: Vec<&str> = texts.flat_map(|text| text.split(',')).collect();
     let place = all.len().checked_sub(proxies)?;
-    all.get(place)?.trim().parse().ok()
+    let entry = all.get(place)?.trim();
+    let address = address(entry);
+    if address.is_none() {
+        tell_of_entry(entry);
+    }
+    address
+}
+
+/// The address of an entry. Some proxies add the port that they were asked from, and brackets.
+fn address(entry: &str) -> Option<IpAddr> {
+    let with_port = || entry.parse::<SocketAddr>().ok();
+    let in_brackets = || entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let bare = entry.parse().ok();
+    bare.or_else(|| with_port().map(|address| address.ip()))
+        .or_else(|| in_brackets().map(IpAddr::V6))
+}
+
+/// Says once that a proxy writes what is no address: then all its clients are limited as one.
+fn tell_of_entry(entry: &str) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if !IS_TOLD.swap(true, Ordering::Relaxed) {
+        tracing::warn!(
+            entry,
+            "X-Forwarded-For has an entry that is no IP address, and rate limits count all such clients as one: check --behind-proxies, and that the proxy writes the client's address"
+        );
+    }
 }
 
 /// Says once that a proxy seems to stand before the server that it was not told of: then all its clients are limited as one.
@@ -102,5 +127,22 @@ mod tests {
         assert_eq!(of(2).as_deref(), Some("192.0.2.1"));
         assert_eq!(of(4), None);
         assert_eq!(forwarded(&HeaderMap::new(), 1), None);
+    }
+
+    #[test]
+    fn an_entry_may_have_a_port_and_brackets() {
+        for (entry, expected) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:5678", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:5678", "2001:db8::1"),
+        ] {
+            let found = address(entry).map(|ip| ip.to_string());
+            assert_eq!(found.as_deref(), Some(expected), "{entry}");
+        }
+        for none in ["", "unknown", "_hidden", "192.0.2.1:", "[192.0.2.1]"] {
+            assert_eq!(address(none), None, "{none}");
+        }
     }
 }

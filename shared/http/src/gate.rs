@@ -1,7 +1,7 @@
 //! The gate before the routes: who asks, whether they may, and what is recorded of it.
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use dormouse_engine::http::Rules;
@@ -11,6 +11,7 @@ use dormouse_runtime::identity::{Asking, Identity, Kind, Principal};
 use crate::access::{Access, Rule, Ruled, rule_of};
 use crate::app::App;
 use crate::client_address::ClientAddress;
+use crate::origin;
 use crate::refusal::Refusal;
 use crate::router::API;
 use crate::stage;
@@ -137,9 +138,21 @@ pub(crate) fn drop_own_credential(headers: &mut HeaderMap) {
 }
 
 /// Why somebody may not use an endpoint of a workflow, if so. A policy is a permission of its name.
-pub(crate) fn endpoint(who: &Principal, rules: &Rules) -> Option<Refusal> {
+///
+/// Where nobody is asked for a credential, no web page of another origin may use an endpoint that demands one: its author
+/// did not mean it for everybody, and a browser of the network would be the way in.
+pub(crate) fn endpoint(
+    app: &App,
+    rules: &Rules,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Option<Refusal> {
     if !rules.is_authorized_only && rules.policy.is_none() {
         return None;
+    }
+    let who = app.principal();
+    if who.kind == Kind::Unasked {
+        return origin::no_pages_without_origin(app, method, headers).err();
     }
     if !who.is_known() {
         return Some(Refusal::Unauthenticated);

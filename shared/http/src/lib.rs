@@ -14,7 +14,7 @@
 //! - Keys and links are stored as SHA-256 of 256 random bits, passwords as Argon2id. What signs is stored as it is: the secrets of webhooks, and the
 //!   keys of our own tokens, one for each month, known by `kid`.
 //! - A session of a user is an item (`store/src/identity/session.rs`) with the number of the valid refresh token. An earlier number ends the session,
-//!   except within ten seconds, in which two tabs may renew at once. Access tokens name their session, too.
+//!   except within 30 seconds, in which two tabs may renew at once, or again after a lost answer. Access tokens name their session, too.
 //! - The kind of a key decides the algorithm of a token, never the token. A token names its user. The permissions are looked up and cached for ten
 //!   seconds. A change on the same node is in force at once.
 //! - A caller cannot grant permissions that they do not have, nor change a user with more permissions.
@@ -58,6 +58,7 @@ mod identity;
 mod instance;
 mod known_clients;
 mod link;
+mod made_once;
 mod memory;
 mod metrics;
 mod openapi;

@@ -5,21 +5,33 @@
 mod shape;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use axum::routing::get;
-use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
 use crate::access::{Access, DESIGNER, RULES, Rule};
 use crate::app::App;
+use crate::made_once::MadeOnce;
 use crate::router::API;
 
 /// The routes, relative to the API's prefix.
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/openapi.json", get(document))
+    Router::new().route("/openapi.json", get(answer))
 }
 
-async fn document() -> Json<Value> {
+/// Making it takes milliseconds, and anybody may ask for it.
+static DOCUMENT: LazyLock<MadeOnce> =
+    LazyLock::new(|| MadeOnce::new(document().to_string().into_bytes()));
+
+async fn answer(headers: HeaderMap) -> Response {
+    DOCUMENT.answer(&headers)
+}
+
+fn document() -> Value {
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for rule in RULES.iter().chain(DESIGNER) {
         let path = paths.entry(format!("{API}{}", rule.path)).or_default();
@@ -29,7 +41,7 @@ async fn document() -> Json<Value> {
             .map(|method| (method.to_lowercase(), operation(rule, method)));
         path.extend(operations);
     }
-    Json(json!({
+    json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Dormouse",
@@ -46,7 +58,7 @@ async fn document() -> Json<Value> {
             },
             "schemas": { "Problem": problem() },
         },
-    }))
+    })
 }
 
 fn operation(rule: &Rule, method: &str) -> Value {

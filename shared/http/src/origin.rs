@@ -1,11 +1,12 @@
 //! Keeping web pages out: a browser on this machine reaches the server, and so does every page that it shows.
 //!
 //! A page of another origin may not change anything through the API. Where the server is for this machine only,
-//! requests must name it by one of the machine's own names: a page whose name was pointed at 127.0.0.1 does not.
+//! requests must name it by one of the machine's own names: a page whose name was pointed at 127.0.0.1 does not. Where
+//! nobody is asked for a credential, they must name it by a name that a stranger cannot point at it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderMap, Method, header};
 
 use crate::app::App;
@@ -22,13 +23,27 @@ pub(crate) fn address(app: &App, authority: Option<&str>, headers: &HeaderMap) -
     format!("{}://{host}", if is_local { "http" } else { "https" })
 }
 
-/// Refuses a request under a name that is not this machine's.
+/// Refuses a request under a name that is not this server's.
 pub(crate) fn own_names_only(app: &App, request: &Request) -> Result<(), Refusal> {
     let host = host(request.headers());
-    if app.config().is_local && !host.is_some_and(|(name, _)| is_own(name)) {
-        return Err(Refusal::ForeignHost);
-    }
-    Ok(())
+    let public = app.public_url();
+    let is_taken = if app.config().is_local {
+        host.is_some_and(|host| is_own(host.0) || is_public(public, None, host))
+    } else if app.identity().authentication().is_open() && came_directly(request) {
+        // Browsers always name a host. What a monitor hears of a node's health is not worth a name.
+        let is_health = request.uri().path().starts_with("/health/");
+        is_health || host.is_none_or(|(name, _)| is_near(name) || is_public_name(public, name))
+    } else {
+        true
+    };
+    is_taken.then_some(()).ok_or(Refusal::ForeignHost)
+}
+
+/// Whether a request came over a connection to this process that any name can lead to. One that is encrypted came by a name
+/// of the certificate, and one that a function gets as an event by a name of its gateway.
+fn came_directly(request: &Request) -> bool {
+    let extensions = request.extensions();
+    extensions.get::<ConnectInfo<SocketAddr>>().is_some() && extensions.get::<Encrypted>().is_none()
 }
 
 /// Among a request's extensions: it came encrypted to this process.
@@ -57,16 +72,49 @@ fn came_by_https(headers: &HeaderMap) -> bool {
 }
 
 /// Refuses a change that a page of another origin asks for.
-pub(crate) fn own_pages_only(request: &Request) -> Result<(), Refusal> {
-    let is_safe = matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::OPTIONS
-    );
-    let headers = request.headers();
-    if is_sent_by_foreign_page(headers) || !is_safe && is_foreign_page(headers) {
+pub(crate) fn own_pages_only(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<(), Refusal> {
+    let is_foreign = !is_safe(method) && is_foreign_page(app.public_url(), headers);
+    if is_foreign || is_sent_by_foreign_page(headers) {
         return Err(Refusal::ForeignPage);
     }
     Ok(())
+}
+
+/// Refuses what starts or changes something and may be of a page of another origin, where nobody is asked for a credential:
+/// a GET too, for which browsers do not always say where it comes from.
+pub(crate) fn no_pages_without_origin(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<(), Refusal> {
+    own_pages_only(app, method, headers)?;
+    if is_safe(method) && may_be_of_page(headers) {
+        return Err(Refusal::ForeignPage);
+    }
+    Ok(())
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Whether a browser sends this, and does not say that it is for its user or for a page of this server. To a server that it
+/// reaches by plain HTTP, it says that of localhost only. A header that no page can add to an image or a link shows that no
+/// such page asks; `Basic` is none, because it can be written into an address.
+fn may_be_of_page(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    // PowerShell calls itself a browser.
+    let is_browser = text("user-agent")
+        .is_some_and(|agent| agent.starts_with("Mozilla/") && !agent.contains("PowerShell"));
+    let is_own = matches!(text("sec-fetch-site"), Some("none" | "same-origin"));
+    let is_marked = headers.contains_key("x-requested-with")
+        || text("authorization").is_some_and(|text| !text.to_lowercase().starts_with("basic"))
+        || text("content-type").is_some_and(|kind| kind.contains("json"));
+    is_browser && !is_own && !is_marked
 }
 
 /// Whether a browser says that a page of another site sends this. A GET counts too: some start workflows, and a page can send
@@ -76,17 +124,17 @@ fn is_sent_by_foreign_page(headers: &HeaderMap) -> bool {
     site.is_some_and(|site| site == "cross-site" || site == "same-site")
 }
 
-fn is_foreign_page(headers: &HeaderMap) -> bool {
+fn is_foreign_page(public: Option<&str>, headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else {
         // Only browsers send it, and they do with every request that changes something.
         return false;
     };
-    let authority = origin
-        .to_str()
-        .ok()
-        .and_then(|o| o.split_once("://"))
-        .map(|(_, a)| a);
-    authority.map(split) != host(headers)
+    let Some((scheme, authority)) = origin.to_str().ok().and_then(|o| o.split_once("://")) else {
+        return true;
+    };
+    let page = split(authority);
+    // A proxy may pass on the name that it was asked by, or not.
+    Some(page) != host(headers) && !is_public(public, Some(scheme), page)
 }
 
 /// The name and the port that a request calls the server by.
@@ -105,6 +153,45 @@ fn is_own(name: &str) -> bool {
     let bare = name.trim_start_matches('[').trim_end_matches(']');
     bare.eq_ignore_ascii_case("localhost")
         || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Whether no stranger can point a name at this server: an address, or a name that no public name server answers for.
+fn is_near(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    let ends = [".local", ".internal", ".localhost", ".home.arpa", ".svc"];
+    bare.parse::<IpAddr>().is_ok()
+        || !name.contains('.')
+        || ends.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a name and a port are those of the public address. The port that its scheme has anyway may be left out.
+fn is_public(public: Option<&str>, scheme: Option<&str>, (name, port): (&str, &str)) -> bool {
+    let Some((own_scheme, (_, own_port))) = public.and_then(parts) else {
+        return false;
+    };
+    let scheme = scheme.unwrap_or(own_scheme);
+    is_public_name(public, name) && port_of(scheme, port) == port_of(own_scheme, own_port)
+}
+
+fn is_public_name(public: Option<&str>, name: &str) -> bool {
+    public
+        .and_then(parts)
+        .is_some_and(|(_, (own, _))| own.eq_ignore_ascii_case(name))
+}
+
+/// The scheme, the name and the port of an address.
+fn parts(url: &str) -> Option<(&str, (&str, &str))> {
+    let (scheme, rest) = url.split_once("://")?;
+    Some((scheme, split(rest.split('/').next()?)))
+}
+
+fn port_of<'a>(scheme: &str, port: &'a str) -> &'a str {
+    match (scheme.to_ascii_lowercase().as_str(), port) {
+        ("https", "") => "443",
+        ("http", "") => "80",
+        (_, port) => port,
+    }
 }
 
 #[cfg(test)]
@@ -150,13 +237,74 @@ mod tests {
     #[test]
     fn a_page_is_foreign_unless_it_came_from_this_server() {
         let asks = |origin| headers(&[(header::HOST, "localhost:7070"), (header::ORIGIN, origin)]);
-        assert!(!is_foreign_page(&headers(&[(
-            header::HOST,
-            "localhost:7070"
-        )])));
-        assert!(!is_foreign_page(&asks("http://localhost:7070")));
+        let is_foreign = |headers: &HeaderMap| is_foreign_page(None, headers);
+        assert!(!is_foreign(&headers(&[(header::HOST, "localhost:7070")])));
+        assert!(!is_foreign(&asks("http://localhost:7070")));
         for foreign in ["http://localhost:8080", "https://evil.example", "null"] {
-            assert!(is_foreign_page(&asks(foreign)), "{foreign}");
+            assert!(is_foreign(&asks(foreign)), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_page_under_the_public_address_is_own_whatever_name_the_proxy_passes_on() {
+        let public = Some("https://flows.example/console");
+        for host in ["127.0.0.1:7070", "flows.example", "flows.example:443"] {
+            let asks = |origin| headers(&[(header::HOST, host), (header::ORIGIN, origin)]);
+            assert!(!is_foreign_page(public, &asks("https://flows.example")));
+            for foreign in [
+                "http://flows.example",
+                "https://flows.example:8443",
+                "https://evil.example",
+            ] {
+                let is_same = foreign == "http://flows.example" && host == "flows.example";
+                let foreign_page = is_foreign_page(public, &asks(foreign));
+                assert_eq!(foreign_page, !is_same, "{foreign} {host}");
+            }
+        }
+        for host in ["flows.example", "FLOWS.example", "flows.example:443"] {
+            assert!(is_public(public, None, split(host)), "{host}");
+        }
+        for host in ["flows.example:80", "evil.example", "a.flows.example", ""] {
+            assert!(!is_public(public, None, split(host)), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_near_name_is_one_that_no_stranger_can_point_here() {
+        for near in [
+            "192.168.1.7",
+            "[fd00::7]",
+            "localhost",
+            "build-box",
+            "box.local",
+            "Box.Local.",
+            "a.b.internal",
+            "x.localhost",
+            "nas.home.arpa",
+        ] {
+            assert!(is_near(near), "{near}");
+        }
+        for far in ["evil.example", "192.168.1.7.nip.io", "local.evil.example"] {
+            assert!(!is_near(far), "{far}");
+        }
+    }
+
+    #[test]
+    fn a_browser_that_does_not_say_who_asks_may_ask_for_a_page() {
+        let name = header::HeaderName::from_static;
+        let asks = |more: &[(header::HeaderName, &str)]| {
+            let browser = (header::USER_AGENT, "Mozilla/5.0 (X11; Linux x86_64)");
+            may_be_of_page(&headers(&[&[browser], more].concat()))
+        };
+        assert!(asks(&[]));
+        assert!(asks(&[(header::AUTHORIZATION, "Basic dXNlcjpwYXNz")]));
+        assert!(!asks(&[(name("sec-fetch-site"), "none")]));
+        assert!(!asks(&[(name("sec-fetch-site"), "same-origin")]));
+        assert!(!asks(&[(name("x-requested-with"), "fetch")]));
+        assert!(!asks(&[(header::AUTHORIZATION, "Bearer a")]));
+        assert!(!asks(&[(header::CONTENT_TYPE, "application/json")]));
+        for program in ["curl/8.5.0", "Mozilla/5.0 WindowsPowerShell/5.1"] {
+            assert!(!may_be_of_page(&headers(&[(header::USER_AGENT, program)])));
         }
     }
 }

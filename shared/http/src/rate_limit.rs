@@ -4,6 +4,7 @@
 //! empty bucket refuses everything, so that whether an attempt would have succeeded is not told. The limit is this
 //! process's own: N nodes together allow N times as much.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::client_address::ClientAddress;
 
-/// The most clients that are remembered. Beyond it, those whose buckets are full again are forgotten, then all.
+/// The most clients that are remembered. Beyond it, those whose buckets are full again are forgotten, then the half whose
+/// buckets are nearest to it: nobody gets a full bucket by filling the table.
 const CLIENTS_MAX: usize = 20_000;
 
 type FullAt = HashMap<Option<IpAddr>, Instant>;
@@ -90,12 +92,34 @@ impl RateLimit {
         if full_at.len() >= CLIENTS_MAX {
             full_at.retain(|_, at| *at > now);
             if full_at.len() >= CLIENTS_MAX {
-                full_at.clear();
+                forget_half(full_at);
             }
         }
         let at = full_at.entry(client.limited_as()).or_insert(now);
         *at = (*at).max(now) + self.refill;
     }
+}
+
+/// Forgets the half of the clients that are charged least.
+fn forget_half(full_at: &mut FullAt) {
+    let mut instants: Vec<Instant> = full_at.values().copied().collect();
+    let half = instants.len() / 2;
+    if half == 0 {
+        return;
+    }
+    let (below, middle, _) = instants.select_nth_unstable(half);
+    let middle = *middle;
+    // Many may be charged alike: of those, as many as the half has room for.
+    let mut alike = below.iter().filter(|at| **at == middle).count();
+    full_at.retain(|_, at| match (*at).cmp(&middle) {
+        Ordering::Less => false,
+        Ordering::Greater => true,
+        Ordering::Equal if alike > 0 => {
+            alike -= 1;
+            false
+        }
+        Ordering::Equal => true,
+    });
 }
 
 #[cfg(test)]
@@ -145,5 +169,20 @@ mod tests {
         limit.charge_at(&client("::ffff:192.0.2.1"), now);
         assert!(!limit.allows_at(&client("192.0.2.1"), now));
         assert!(limit.allows_at(&client(""), now));
+    }
+
+    #[test]
+    fn clients_that_fill_the_table_do_not_free_who_is_charged_most() {
+        let limit = RateLimit::new(10, Duration::from_secs(6));
+        let (guesser, now) = (client("192.0.2.1"), Instant::now());
+        while limit.take_at(&guesser, now) {}
+        for n in 0..u32::try_from(CLIENTS_MAX).unwrap() * 2 {
+            let other = ClientAddress(Some(IpAddr::V4((0x0a00_0000 + n).into())));
+            limit.charge_at(&other, now);
+        }
+        assert!(!limit.allows_at(&guesser, now));
+        let remembered = limit.full_at.lock().unwrap().len();
+        assert!(remembered <= CLIENTS_MAX, "{remembered}");
+        assert!(remembered >= CLIENTS_MAX / 2, "{remembered}");
     }
 }

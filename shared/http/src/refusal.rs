@@ -368,7 +368,7 @@ impl Refusal {
             Self::ForeignHost => (
                 S::MISDIRECTED_REQUEST,
                 "foreignHost",
-                "this server is for its own machine only; call it localhost or 127.0.0.1, or let it listen for others with --host".to_owned(),
+                "this server does not answer under this name: a stranger could have pointed it here; call it by its address or localhost, or start it with --public-url and the name".to_owned(),
             ),
             Self::ForeignPage => (
                 S::FORBIDDEN,

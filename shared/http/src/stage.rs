@@ -4,7 +4,7 @@
 //! The order is spelled out in these functions instead of one middleware for each step: whatever stands before the routes is cloned
 //! with everything behind it for every request.
 
-use axum::extract::{OriginalUri, Request, State};
+use axum::extract::{MatchedPath, OriginalUri, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -17,6 +17,9 @@ use crate::{headers, heavy, memory, origin, problem};
 
 /// Paths that are answered while the node drains: what an operator asks of it.
 const WHILE_DRAINING: [&str; 3] = ["/health/", "/metrics", "/elsa/api/admin/workflow-runtime/"];
+
+/// Ends of the API's paths that start or change something on GET too, as in Elsa. A resume link shows a token.
+const STARTS: [&str; 2] = ["/execute", "/alterations/workflows/retry"];
 
 /// Admits a request to the routes, and completes the headers of its answer.
 pub(crate) async fn enter(State(app): State<App>, mut request: Request, next: Next) -> Response {
@@ -61,10 +64,23 @@ pub(crate) async fn proceed(app: &App, request: Request, next: Next) -> Response
     if !path.starts_with(API) {
         return next.run(request).await;
     }
-    match refuse_head(&request, path).and_then(|()| origin::own_pages_only(&request)) {
+    match refuse_head(&request, path).and_then(|()| refuse_pages(app, &request)) {
         Ok(()) => heavy::run(app, request, next).await,
         Err(refusal) => refusal.into_response(),
     }
+}
+
+/// Refuses what a page of another origin sends, as far as it could change something.
+fn refuse_pages(app: &App, request: &Request) -> Result<(), Refusal> {
+    let matched = request.extensions().get::<MatchedPath>();
+    let matched = matched.map(MatchedPath::as_str).unwrap_or_default();
+    let starts = STARTS.iter().any(|end| matched.ends_with(end));
+    let refuse = if starts && app.identity().authentication().is_open() {
+        origin::no_pages_without_origin
+    } else {
+        origin::own_pages_only
+    };
+    refuse(app, request.method(), request.headers())
 }
 
 /// As in Elsa, no route of the API answers HEAD, but for the links that mail scanners look at: those tell that nothing

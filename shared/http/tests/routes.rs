@@ -69,6 +69,8 @@ mod shapes;
 mod strangers;
 #[path = "routes/subgraph.rs"]
 mod subgraph;
+#[path = "routes/taken_ids.rs"]
+mod taken_ids;
 #[path = "routes/tasks.rs"]
 mod tasks;
 #[path = "routes/tokens.rs"]
@@ -79,6 +81,8 @@ mod transfer;
 mod trial;
 #[path = "routes/vault.rs"]
 mod vault;
+#[path = "routes/web_pages.rs"]
+mod web_pages;
 #[path = "routes/webhooks.rs"]
 mod webhooks;
 #[path = "routes/workflows.rs"]

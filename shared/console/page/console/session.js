@@ -4,10 +4,14 @@ import { reached, unreachable } from "./reach.js";
 
 const API = "/elsa/api";
 const RENEW_BEFORE_MS = 60_000;
+// The server takes the token before the last renewal for 30 s: a renewal whose answer was lost must come again within that time.
+const RETRY_MS = 1_000;
+const RETRY_MS_MAX = 30_000;
 const KEYS = ["accessToken", "refreshToken"];
 const listeners = new Set();
 let renewing = null;
 let timer = 0;
+let lost = 0;
 let known = null;
 
 /** An answer of the API that is not the one asked for. */
@@ -46,10 +50,23 @@ addEventListener("storage", (event) => {
 /** Renews the token in time, if it has an expiry. */
 export function plan() {
   clearTimeout(timer);
+  lost = 0;
   const ends = endOf(token());
   if (!ends || !localStorage.getItem("refreshToken")) return;
   const wait = Math.max(ends - Date.now() - RENEW_BEFORE_MS, 1000);
-  timer = setTimeout(() => renew().catch(() => setTimeout(plan, 10_000)), Math.min(wait, 2 ** 31 - 1));
+  renewIn(Math.min(wait, 2 ** 31 - 1));
+}
+
+function renewIn(wait) {
+  clearTimeout(timer);
+  timer = setTimeout(() => renew().catch(() => null), wait);
+}
+
+/** Tries a renewal again whose answer was lost: after 1 to 2 s, then with growing pauses. Tabs do not try at the same moment. */
+function renewAgain() {
+  const pause = RETRY_MS * 2 ** lost * (1 + Math.random());
+  lost = Math.min(lost + 1, 10);
+  renewIn(Math.min(pause, RETRY_MS_MAX));
 }
 
 /** What a token says of itself; nothing if it cannot be read. */
@@ -74,7 +91,8 @@ export async function login(username, password) {
 
 /** Ends the session in all tabs and at the server, which rejects its tokens from then on. */
 export async function logout() {
-  const ended = token();
+  // An access token that has expired ends nothing.
+  const ended = localStorage.getItem("refreshToken") || token();
   // The tabs forget the tokens first, so that none asks with one that has ended.
   keep(null);
   if (ended) await fetch(`${API}/identity/logout`, { method: "POST", headers: { authorization: `Bearer ${ended}` } }).catch(() => null);
@@ -109,7 +127,7 @@ export function renew(expired = token()) {
     }
     keep(answer?.isAuthenticated ? answer : null);
     return token();
-  }).finally(() => { renewing = null; });
+  }).catch((error) => { renewAgain(); throw error; }).finally(() => { renewing = null; });
   return renewing;
 }
 

@@ -126,6 +126,7 @@ pub(super) async fn dispatch(
     request.refuse_channel()?;
     let mut request = request.start(id.clone(), &headers);
     request.ignores_activation = true;
+    start::refuse_taken_id(&app, &id, request.instance_id.as_deref()).await?;
     match app
         .runtime()
         .instances()

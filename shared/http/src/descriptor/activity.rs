@@ -1,7 +1,12 @@
 //! Activity types as Studio draws them: Elsa's in Elsa's words, and from the engine's descriptors what Elsa does not
 //! have. A type of Elsa's that does not run here is listed and not offered.
 
+use std::sync::LazyLock;
+
 use axum::Json as Answer;
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use dormouse_engine::activity::{
     ActivityKind, Descriptor, InputDescriptor, OutputDescriptor, built_ins,
 };
@@ -17,10 +22,13 @@ use crate::refusal::Refusal;
 use crate::scoped::Scoped;
 
 /// `GET /descriptors/activities`
-pub(super) async fn list(Scoped(app): Scoped) -> Result<Answer<Value>, Refusal> {
-    let items = all(&app).await?;
-    let count = items.len();
-    Ok(Answer(json!({ "items": items, "count": count })))
+pub(super) async fn list(Scoped(app): Scoped) -> Result<Response, Refusal> {
+    let theirs = theirs(&app).await?;
+    let count = FIXED.types.len() + theirs.len();
+    let theirs: String = theirs.iter().map(|one| format!(",{one}")).collect();
+    let text = format!("{{\"items\":[{}{theirs}],\"count\":{count}}}", FIXED.text);
+    let json = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, json)], Body::from(text)).into_response())
 }
 
 /// `GET /descriptors/activities/{type}`
@@ -34,7 +42,7 @@ pub(super) async fn one(
         one.get("typeName").is_some_and(|name| *name == type_name)
             && version.is_none_or(|wanted| one.get("version").is_some_and(|v| *v == wanted))
     };
-    let found = all(&app).await?.into_iter().rev().find(is_it);
+    let found = find(&app, is_it).await?;
     found
         .map(Answer)
         .ok_or(Refusal::NoSuchActivityType { name: type_name })
@@ -46,7 +54,7 @@ pub(super) async fn options(
     Path((type_name, property)): Path<(String, String)>,
 ) -> Result<Answer<Value>, Refusal> {
     let is_it = |one: &Value| one.get("typeName").is_some_and(|name| *name == type_name);
-    let one = all(&app).await?.into_iter().rev().find(is_it);
+    let one = find(&app, is_it).await?;
     let one = one.ok_or(Refusal::NoSuchActivityType { name: type_name })?;
     let inputs = one.get("inputs").and_then(Value::as_array);
     let is_named = |input: &&Value| {
@@ -61,14 +69,38 @@ pub(super) async fn options(
     ))
 }
 
-/// Every type: those of this build, Elsa's that do not run here, and the workflows that can be used as activities.
-async fn all(app: &App) -> Result<Vec<Value>, Refusal> {
-    let mut items: Vec<Value> = built_ins().values().map(|b| model(&b.descriptor)).collect();
-    let others = catalogue::all().filter(|(name, _)| !built_ins().contains_key(name.as_str()));
-    items.extend(others.map(|(_, one)| hidden(one.clone())));
-    items.extend(Composites::read(app).await?.descriptors());
+/// Types that are the same for every tenant: those of this build, and Elsa's that do not run here.
+struct Fixed {
+    types: Vec<Value>,
+    /// They as JSON, with commas between them.
+    text: String,
+}
+
+/// They are large, and each page of a designer asks for them.
+static FIXED: LazyLock<Fixed> = LazyLock::new(|| {
+    let here = built_ins();
+    let mut types: Vec<Value> = here.values().map(|b| model(&b.descriptor)).collect();
+    let others = catalogue::all().filter(|(name, _)| !here.contains_key(name.as_str()));
+    types.extend(others.map(|(_, one)| hidden(one.clone())));
+    let texts: Vec<String> = types.iter().map(Value::to_string).collect();
+    Fixed {
+        types,
+        text: texts.join(","),
+    }
+});
+
+/// Types of the tenant: workflows that can be used as activities, and types that are data.
+async fn theirs(app: &App) -> Result<Vec<Value>, Refusal> {
+    let mut items = Composites::read(app).await?.descriptors();
     items.extend(OwnTypes::read(app).await?.descriptors());
     Ok(items)
+}
+
+/// A type, the last one that fits.
+async fn find(app: &App, is_it: impl Fn(&Value) -> bool) -> Result<Option<Value>, Refusal> {
+    let theirs = theirs(app).await?;
+    let mut all = FIXED.types.iter().chain(&theirs).rev();
+    Ok(all.find(|one| is_it(one)).cloned())
 }
 
 /// The same, not offered in the toolbox.

@@ -8,8 +8,8 @@
 //! - Every activity of an answer has its node id, computed by the graph's own builder with the workflows it uses inlined (`graph/place.rs`).
 //!   Journals and badges use it, and so does Studio when it opens the workflow behind an activity.
 //! - The id of an activity execution names its instance (`instance.execution`), so that it can be found without an index.
-//! - Studio's addresses are below `/workflows/`, where HTTP workflows are. A workflow comes first. Studio's page is shown where there is none,
-//!   and to browsers only.
+//! - Studio's addresses are below `/workflows/`, where HTTP workflows are. A browser that opens one gets Studio's page, so that no author can
+//!   replace it. Programs reach the workflow that listens there.
 //! - The console is public files. It requests its content from the API, with the permissions of the signed-in user.
 
 mod activity;

@@ -89,11 +89,15 @@ pub(super) async fn end(
         tracing::info!(error, "the issuer did not sign somebody in");
         return Ok(go("/?signIn=failed", &[gone]));
     }
+    // Nothing is tried without what this browser was given. An address in a page would otherwise use up the attempts of
+    // whoever sees the page, and fill the audit log.
+    let Some(kept) = cookie(&headers, ATTEMPT).filter(|kept| !kept.is_empty()) else {
+        return Ok(go("/?signIn=failed", &[gone]));
+    };
     // Each attempt is a request to the issuer: of many, no more are made than passwords are tried.
     if !app.passwords_limit().take(&client) {
         return Err(Refusal::TooManyAttempts);
     }
-    let kept = cookie(&headers, ATTEMPT).unwrap_or_default();
     let text = |name| query.text(name).unwrap_or_default();
     let ended = app.identity().end_oidc(kept, text("state"), text("code"));
     match ended.await? {

@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 
 use super::accepted::accepted;
 use super::model;
+use crate::access::READ_INSTANCES;
 use crate::app::App;
 use crate::body::Json as Body;
-use crate::refusal::Refusal;
+use crate::refusal::{Operating, Refusal};
 use crate::scoped::Scoped;
 use crate::workflow;
 
@@ -69,7 +70,7 @@ pub(super) async fn by_body(
             }
             Ok(answer)
         }
-        Begun::Before(head) => Ok(Json(again(&head)).into_response()),
+        Begun::Before(head) => Ok(Json(again(&app, &head)).into_response()),
     }
 }
 
@@ -83,7 +84,10 @@ enum Begun {
 fn begun(definition_id: String, outcome: StartOutcome) -> Result<Begun, Refusal> {
     match outcome {
         StartOutcome::Started(report) => Ok(Begun::Now(report)),
-        StartOutcome::AlreadyStarted(head) => Ok(Begun::Before(head)),
+        StartOutcome::AlreadyStarted(head) => {
+            refuse_other_workflow(&head, &definition_id)?;
+            Ok(Begun::Before(head))
+        }
         StartOutcome::Deleted { instance_id } => Err(Refusal::InstanceDeleted { id: instance_id }),
         StartOutcome::NotAllowed { holder } => Err(Refusal::StartRefused {
             id: definition_id,
@@ -92,6 +96,31 @@ fn begun(definition_id: String, outcome: StartOutcome) -> Result<Begun, Refusal>
         StartOutcome::NotFound | StartOutcome::Stale => {
             Err(Refusal::NoSuchDefinition { id: definition_id })
         }
+    }
+}
+
+/// Refuses an id that an instance of another workflow has: its caller would take that one's state for their own.
+fn refuse_other_workflow(head: &InstanceHead, definition_id: &str) -> Result<(), Refusal> {
+    if head.summary.definition_id == definition_id {
+        return Ok(());
+    }
+    let id = head.instance_id.clone();
+    Err(Operating::IdTaken { id }.into())
+}
+
+/// Refuses a start under an id that an instance of another workflow has, before it is accepted. One read.
+pub(crate) async fn refuse_taken_id(
+    app: &App,
+    definition_id: &str,
+    instance_id: Option<&str>,
+) -> Result<(), Refusal> {
+    let Some(id) = instance_id.filter(|id| !id.is_empty()) else {
+        return Ok(());
+    };
+    let found = app.runtime().query().instance_head(app.tenant(), id);
+    match found.await? {
+        Some(head) => refuse_other_workflow(&head, definition_id),
+        None => Ok(()),
     }
 }
 
@@ -115,8 +144,11 @@ fn started(instance: &Instance, graph: &Graph, lines: &[String]) -> Value {
     })
 }
 
-/// The answer to a start that was made before: how the instance stands now.
-fn again(head: &InstanceHead) -> Value {
+/// The answer to a start that was made before: how the instance stands now, for those who may read instances.
+fn again(app: &App, head: &InstanceHead) -> Value {
+    if !may_read(app) {
+        return only_id(&head.instance_id);
+    }
     let mut out = model::summary(&head.instance_id, &head.summary);
     out.insert(
         "workflowInstanceId".into(),
@@ -124,6 +156,14 @@ fn again(head: &InstanceHead) -> Value {
     );
     out.insert("isRepeated".into(), true.into());
     out.into()
+}
+
+fn may_read(app: &App) -> bool {
+    app.principal().permissions.allow(READ_INSTANCES)
+}
+
+fn only_id(instance_id: &str) -> Value {
+    json!({ "id": instance_id, "workflowInstanceId": instance_id, "isRepeated": true })
 }
 
 /// The answer of Elsa's execute: the state, or whatever the workflow itself answers. 500 if it failed.
@@ -136,6 +176,11 @@ pub(crate) async fn executed(
         Ok(Begun::Now(report)) => {
             let goes_on = report.goes_on;
             (report.instance, report.graph, report.response, goes_on)
+        }
+        Ok(Begun::Before(head)) if !may_read(app) => {
+            let mut answer = Json(only_id(&head.instance_id)).into_response();
+            describe(&mut answer, &head.instance_id, false);
+            return Ok(answer);
         }
         Ok(Begun::Before(head)) => {
             let found = app
@@ -164,9 +209,15 @@ pub(crate) async fn executed(
     if goes_on && !is_workflows {
         accepted(&mut answer, instance.id.as_str());
     }
+    describe(&mut answer, instance.id.as_str(), is_workflows);
+    Ok(answer)
+}
+
+/// Adds the headers by which Elsa's clients know the instance.
+fn describe(answer: &mut Response, instance_id: &str, is_workflows: bool) {
     let headers = answer.headers_mut();
     headers.insert(CANNOT_START, HeaderValue::from_static("False"));
-    if let Ok(id) = HeaderValue::from_str(instance.id.as_str()) {
+    if let Ok(id) = HeaderValue::from_str(instance_id) {
         headers.insert(INSTANCE_ID, id);
     }
     if !is_workflows {
@@ -176,7 +227,6 @@ pub(crate) async fn executed(
         HeaderName::from_static("access-control-expose-headers"),
         HeaderValue::from_static("x-elsa-workflow-instance-id, x-elsa-workflow-cannot-start"),
     );
-    Ok(answer)
 }
 
 const CANNOT_START: HeaderName = HeaderName::from_static("x-elsa-workflow-cannot-start");

@@ -94,6 +94,9 @@ pub enum Operating {
     InstanceExists {
         id: String,
     },
+    IdTaken {
+        id: String,
+    },
     IdBusy {
         id: String,
     },
@@ -253,6 +256,11 @@ impl Operating {
                 S::BAD_REQUEST,
                 "notAnExport",
                 format!("nothing was imported: `{name}` is no exported instance: {reason}"),
+            ),
+            Self::IdTaken { id } => (
+                S::CONFLICT,
+                "idTaken",
+                format!("nothing was started: the id `{id}` belongs to an instance of another workflow; choose another id"),
             ),
             Self::InstanceExists { id } => (
                 S::CONFLICT,

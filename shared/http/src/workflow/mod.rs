@@ -21,7 +21,6 @@ use futures_util::future::{Either, select};
 
 use crate::access::READ_INSTANCES;
 use crate::app::App;
-use crate::gate;
 use crate::instance::start::idempotency_key;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -65,7 +64,7 @@ impl Listeners {
             }),
             [only] => {
                 let rules = Rules::of(&Waiting::payload(only));
-                gate::endpoint(app.principal(), &rules).map_or(Ok(()), Err)
+                self.request.endpoint(app, &rules).map_or(Ok(()), Err)
             }
             // Which of them is meant is for later.
             _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -125,11 +125,19 @@ impl WorkflowRequest {
         })
     }
 
+    /// Why its sender may not use an endpoint, if so.
+    pub(super) fn endpoint(&self, app: &App, rules: &Rules) -> Option<Refusal> {
+        // A method that cannot be read is one that changes something.
+        let method = self.method.to_ascii_uppercase().parse();
+        let method = method.unwrap_or(Method::POST);
+        gate::endpoint(app, rules, &method, &self.headers)
+    }
+
     /// What is answered to the request without starting or resuming anything, because the endpoint that keeps
     /// `payload` does not take such a request and has no outcome for it.
     pub(super) fn turned_away(&self, app: &App, payload: &[u8]) -> Option<Response> {
         let rules = Rules::of(&Waiting::payload(payload));
-        if let Some(refusal) = gate::endpoint(app.principal(), &rules) {
+        if let Some(refusal) = self.endpoint(app, &rules) {
             return Some(refusal.into_response());
         }
         let arrived = Arrived::read(&self.context())?;

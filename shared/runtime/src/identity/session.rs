@@ -26,9 +26,9 @@ const ACCESS_S: i64 = 3_600;
 const REFRESH_S: i64 = 24 * 3_600;
 /// How long after signing in tokens can be renewed, in seconds: a week. Then the user signs in again.
 const SESSION_S: i64 = 7 * 24 * 3_600;
-/// How long after a renewal the token before it still counts, in ms: two tabs may renew at once, and an answer may be lost.
-/// Later it is taken for a stolen one, and the session ends.
-const OVERLAP_MS: i64 = 10_000;
+/// How long after a renewal the token before it still counts, in ms: two tabs may renew at once, and a client whose answer was
+/// lost tries again after some seconds. Later it is taken for a stolen one, and the session ends.
+const OVERLAP_MS: i64 = 30_000;
 
 /// Reason why nobody could be signed in or not.
 #[derive(Debug, thiserror::Error)]
