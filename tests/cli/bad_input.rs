@@ -29,6 +29,18 @@ fn wrong_words_are_told_with_what_would_be_right() {
     run(["start", "x", "--input", "@/no/such/file"])
         .ended(2)
         .complains("/no/such/file");
+    run(["list", "--status", "Fauled"])
+        .ended(2)
+        .complains("Suspended, Finished, Faulted");
+    run(["start", "x", "--key", ""])
+        .ended(2)
+        .complains("the idempotency key is empty");
+    run(["event", "x", "--key", ""])
+        .ended(2)
+        .complains("the idempotency key is empty");
+    run(["event", ""])
+        .ended(2)
+        .complains("the name of the event is empty");
     run(["--help"]).ended(0).says("Exit codes:");
 }
 

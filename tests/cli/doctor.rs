@@ -1,5 +1,8 @@
 //! `dormouse doctor` over data folders: sound ones, broken ones, ones in use.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use dormouse_embedded::EmbeddedTable;
 use dormouse_store::table::scan::Scan;
 use dormouse_store::table::{Attributes, Condition, Item, Key, Table, Value, Write};
@@ -122,4 +125,113 @@ fn what_is_broken_is_found_mended_and_then_gone() {
     let server = Server::start(data.path());
     server.json(&["event", "Decision", "--input", "{\"approved\": true}"]);
     server.wait_for(&id, "Finished");
+}
+
+/// Changes a byte in the summary of an instance's head, wherever the file has it.
+async fn damage_head(data: &Path, id: &str) {
+    let table = EmbeddedTable::open(data).unwrap();
+    let all = items(&table).await;
+    drop(table);
+    let is_head = |item: &&Item| item.key == Key::new(format!("default/WF#{id}"), "HEAD");
+    let head = all.iter().find(is_head).unwrap();
+    let Some(Value::B(summary)) = head.attributes.get("su") else {
+        panic!("{head:?}")
+    };
+    let file = data.join("dormouse.sqlite");
+    let mut content = std::fs::read(&file).unwrap();
+    let places: Vec<usize> = (0..content.len() - summary.len())
+        .filter(|at| content[*at..].starts_with(summary))
+        .collect();
+    assert!(!places.is_empty(), "the summary is not in the file");
+    for at in places {
+        content[at] ^= 0xff;
+    }
+    std::fs::write(&file, content).unwrap();
+}
+
+#[test]
+fn a_damaged_item_is_named_and_hides_nothing_else() {
+    let data = folder();
+    let server = Server::start(data.path());
+    server.publish("approval");
+    let start = || {
+        let started = server.json(&["start", "approval", "-i", "Request=x"]);
+        started["workflowInstanceId"].as_str().unwrap().to_owned()
+    };
+    let ids = [start(), start(), start()];
+    server.kill();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let table = EmbeddedTable::open(data.path()).unwrap();
+        let timers = items(&table).await.into_iter().map(|item| item.key);
+        let timers = timers.filter(|key| key.partition.starts_with("~/TIMER#"));
+        let deletes: Vec<_> = timers
+            .map(|key| Write::Delete(key, Condition::Exists))
+            .collect();
+        assert_eq!(deletes.len(), 3, "{deletes:?}");
+        table.write(&deletes).await.unwrap();
+        drop(table);
+        damage_head(data.path(), &ids[1]).await;
+    });
+
+    let args = ["doctor", "--json", "--data", data.path().to_str().unwrap()];
+    let found = |report: &serde_json::Value| {
+        let found = report["found"].as_array().unwrap().iter();
+        let mut found: Vec<_> = found
+            .map(|f| (f["kind"].clone(), f["isRepaired"].clone()))
+            .map(|(kind, is_repaired)| format!("{kind} {is_repaired}").replace('"', ""))
+            .collect();
+        found.sort();
+        found
+    };
+    let report = run(args).ended(6).json();
+    let expected = ["damaged false", "timerMissing false", "timerMissing false"];
+    assert_eq!(found(&report), expected, "{report:#}");
+    assert!(report.to_string().contains(&ids[1]), "{report:#}");
+    let mended = run(args.into_iter().chain(["--fix"])).ended(6).json();
+    let expected = ["damaged false", "timerMissing true", "timerMissing true"];
+    assert_eq!(found(&mended), expected, "{mended:#}");
+    let after = run(args).ended(6).json();
+    assert_eq!(found(&after), ["damaged false"], "{after:#}");
+    assert_eq!(
+        after["items"].as_u64(),
+        report["items"].as_u64().map(|n| n + 2)
+    );
+
+    let server = Server::start(data.path());
+    let listed = server.json(&["list", "--limit", "1000"]);
+    let listed = listed["items"].as_array().unwrap().iter();
+    let listed: BTreeSet<_> = listed.map(|one| one["id"].as_str().unwrap()).collect();
+    let is_listed = ids.each_ref().map(|id| listed.contains(id.as_str()));
+    assert_eq!(is_listed, [true, false, true]);
+}
+
+#[test]
+fn a_folder_without_its_table_is_refused_and_a_new_one_is_not() {
+    let data = folder();
+    let place = data.path().to_str().unwrap();
+    Server::start(data.path()).kill();
+    for name in [
+        "dormouse.sqlite",
+        "dormouse.sqlite-wal",
+        "dormouse.sqlite-shm",
+    ] {
+        let _missing = std::fs::remove_file(data.path().join(name));
+    }
+    for empty in [false, true] {
+        if empty {
+            std::fs::write(data.path().join("dormouse.sqlite"), "").unwrap();
+        }
+        for command in [&["doctor"][..], &["serve", "--port", "0"]] {
+            run([command, &["--data", place]].concat())
+                .ended(6)
+                .complains("secrets.key shows that")
+                .complains("restore a backup");
+        }
+    }
+    // Keys that were made in advance are no sign of a table.
+    for name in ["dormouse.sqlite", "lock", "cli-key"] {
+        std::fs::remove_file(data.path().join(name)).unwrap();
+    }
+    Server::start(data.path());
 }

@@ -73,3 +73,15 @@ fn a_webhook_without_an_address_is_refused() {
         .ended(2)
         .complains("there is no address for webhooks");
 }
+
+#[test]
+fn a_secret_that_signs_nothing_is_refused_also_without_an_address() {
+    let data = folder();
+    let place = data.path().to_str().unwrap();
+    let serve = ["serve", "--port", "0", "--data", place];
+    for secret in ["x", "whsec_", "whsec_***"] {
+        run(serve.iter().chain(&["--webhook-secret", secret]))
+            .ended(2)
+            .complains("the webhook secret cannot sign anything");
+    }
+}

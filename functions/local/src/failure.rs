@@ -72,10 +72,15 @@ impl Failure {
             error,
             RuntimeError::Store(StoreError::Table(TableError::Full(_)))
         );
-        let (exit, code) = match is_full {
-            true => (Exit::Storage, "diskFull"),
-            false if error.is_busy() => (Exit::Conflict, "busy"),
-            false => (Exit::Failed, "failed"),
+        let is_unusable = matches!(
+            error,
+            RuntimeError::Store(StoreError::Table(TableError::Unusable(..)))
+        );
+        let (exit, code) = match (is_full, is_unusable) {
+            (true, _) => (Exit::Storage, "diskFull"),
+            (_, true) => (Exit::Storage, "folderUnusable"),
+            _ if error.is_busy() => (Exit::Conflict, "busy"),
+            _ => (Exit::Failed, "failed"),
         };
         Self::new(exit, code, error.to_string())
     }

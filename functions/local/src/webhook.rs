@@ -31,8 +31,22 @@ pub(crate) struct WebhookArgs {
 
 impl WebhookArgs {
     /// Secret that signs requests to handlers of activities.
-    pub(crate) fn signing_secret(&self) -> Option<SigningSecret> {
-        SigningSecret::new(self.webhook_secret.as_deref().unwrap_or_default())
+    pub(crate) fn signing_secret(&self) -> Result<Option<SigningSecret>, Failure> {
+        // A variable that is set to nothing is not set.
+        let given = self.webhook_secret.as_deref().filter(|s| !s.is_empty());
+        let wrong = || {
+            let failure = refusal(
+                "badWebhookSecret",
+                "the webhook secret cannot sign anything",
+            );
+            failure.help(format!(
+                "--webhook-secret takes {}",
+                BadWebhook::SECRET_FORM
+            ))
+        };
+        given
+            .map(|given| SigningSecret::new(given).ok_or_else(wrong))
+            .transpose()
     }
 
     /// The address, if there is one and it can be signed for.

@@ -11,6 +11,7 @@ mod folder;
 mod job;
 mod log;
 mod operation;
+mod place;
 mod reader;
 mod row;
 mod schema;
@@ -25,12 +26,13 @@ use async_trait::async_trait;
 use dormouse_store::table::limits::{
     TRANSACTION_BYTES_MAX, WRITES_MAX, check_changes, check_writes,
 };
-use dormouse_store::table::scan::Scan;
+use dormouse_store::table::scan::{Scan, Scanned};
 use dormouse_store::table::{
     Change, Condition, Durability, Item, Key, Page, Query, Table, TableError, Updated, Write,
     Written,
 };
 
+use failure::Failure;
 use folder::Folder;
 use log::{Log, Partition};
 use reader::Readers;
@@ -125,6 +127,18 @@ const LONG_PAGE: usize = 500;
 #[async_trait]
 impl Scan for EmbeddedTable {
     async fn scan(&self, cursor: Option<String>) -> Result<Page, TableError> {
+        let Scanned {
+            items,
+            damaged,
+            cursor,
+        } = self.scan_readable(cursor).await?;
+        match damaged.first() {
+            Some(key) => Err(Failure::damaged_item(key).error()),
+            None => Ok(Page { items, cursor }),
+        }
+    }
+
+    async fn scan_readable(&self, cursor: Option<String>) -> Result<Scanned, TableError> {
         let page = self.readers.scan(cursor.as_deref())?;
         self.log.settled(None).await?;
         Ok(page)

@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
     fix: bool,
 }
 
-/// Examines a data folder or a table. The exit code is not 0 if a finding was not repaired.
+/// Examines a data folder or a table. The exit code is 6 if something is damaged, and else not 0 if a finding was not repaired.
 pub(crate) async fn doctor(args: &DoctorArgs, screen: &Screen) -> Result<Exit, Failure> {
     begin_log(LevelFilter::ERROR, LogFormat::Text);
     let place = args.place.place()?;
@@ -153,7 +153,15 @@ fn tell(report: &ExaminationReport, fixes: bool, screen: &Screen) -> Exit {
         (all, left, true) => format!("{all} found, {left} could not be mended."),
         (all, _, false) => format!("{all} found. `dormouse doctor --fix` mends what it can."),
     });
-    if left == 0 { Exit::Ok } else { Exit::Failed }
+    let is_damaged = |found: &Found| found.kind == Kind::Damaged && !found.is_repaired;
+    match left {
+        0 => Exit::Ok,
+        _ if report.found.iter().any(is_damaged) => {
+            screen.line("What is damaged stays as it is, and so do large states, which it may name: restore a backup.");
+            Exit::Storage
+        }
+        _ => Exit::Failed,
+    }
 }
 
 /// A kind's stable name for programs, and what it means.

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::items;
+use super::{idempotency_key, items};
 use crate::client::{Client, segment};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,6 +38,11 @@ pub(crate) async fn event(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
+    if args.name.is_empty() {
+        let message = "the name of the event is empty";
+        return Err(Failure::new(Exit::BadInput, "badInput", message).help("name the event"));
+    }
+    let key = idempotency_key(args.key.as_deref())?;
     let payload = args.input.as_deref().map(input::json).transpose()?;
     let body = json!({
         "input": payload,
@@ -47,7 +52,7 @@ pub(crate) async fn event(
         "keptForSeconds": args.keep,
     });
     let path = format!("/events/{}/trigger", segment(&args.name));
-    let answer = client.post_once(&path, &body, args.key.as_deref()).await?;
+    let answer = client.post_once(&path, &body, key).await?;
     screen.value(&answer);
     let Some(delivered) = answer.get("delivered").filter(|d| d.is_object()) else {
         screen.line("Accepted; it will be delivered in a moment.");

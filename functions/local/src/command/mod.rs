@@ -44,6 +44,7 @@ pub(crate) mod watch;
 use serde_json::Value;
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::wait;
 
@@ -56,6 +57,15 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     let list = value.get(name).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
+}
+
+/// An idempotency key, if one is given.
+fn idempotency_key(given: Option<&str>) -> Result<Option<&str>, Failure> {
+    if given.is_some_and(str::is_empty) {
+        let failure = Failure::new(Exit::BadInput, "badInput", "the idempotency key is empty");
+        return Err(failure.help("give --key a text, or leave it out"));
+    }
+    Ok(given)
 }
 
 /// Tells what a burst did, where its instance stands now, and which commands continue from there.

@@ -1,6 +1,7 @@
 //! Lists of the server, page by page.
 
 use clap::Args;
+use dormouse_engine::instance::SubStatus;
 use serde_json::{Map, Value, json};
 
 use super::{items, text};
@@ -166,7 +167,7 @@ pub(crate) struct InstanceFilter {
     #[arg(long, value_name = "ID")]
     pub(crate) definition: Option<String>,
     /// Only instances with this sub-status: Suspended, Finished, Faulted, Cancelled, Executing
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", value_parser = sub_status)]
     pub(crate) status: Vec<String>,
     /// Only instances with this correlation id
     #[arg(long, value_name = "ID")]
@@ -215,8 +216,19 @@ impl InstanceFilter {
 
     /// Sub-statuses as Elsa writes them.
     pub(crate) fn statuses(&self) -> Vec<String> {
-        self.status.iter().map(|s| capitalised(s)).collect()
+        self.status.clone()
     }
+}
+
+/// A sub-status as Elsa writes it, in whatever case it is given.
+fn sub_status(given: &str) -> Result<String, String> {
+    let name = capitalised(given);
+    let mut names = SubStatus::ALL.iter().map(|status| status.as_str());
+    if names.any(|known| known == name) {
+        return Ok(name);
+    }
+    let names = SubStatus::ALL.map(SubStatus::as_str).join(", ");
+    Err(format!("the sub-statuses are {names}"))
 }
 
 /// `suspended` as Elsa writes it.

@@ -197,7 +197,7 @@ async fn run(args: ServeArgs, screen: &Screen) -> Result<Exit, Failure> {
         passes_tokens: args.flowcharts == Flowcharts::Token,
         retention: args.retention.read(),
         webhook: args.webhook.read()?,
-        signing_secret: args.webhook.signing_secret(),
+        signing_secret: args.webhook.signing_secret()?,
         commands: args.handlers.commands(),
         functions: args.handlers.functions().await?,
         secrets_key: args.secrets_key(),

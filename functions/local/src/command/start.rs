@@ -4,7 +4,7 @@ use clap::Args;
 use dormouse_engine::definition::Definition;
 use serde_json::{Map, Value, json};
 
-use super::{tell_burst, text};
+use super::{idempotency_key, tell_burst, text};
 use crate::client::{Client, segment};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -59,6 +59,7 @@ pub(crate) async fn start(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
+    let key = idempotency_key(args.key.as_deref())?;
     let input = args.input.read()?;
     if !input.is_empty() {
         check(args, &input, client, screen).await?;
@@ -71,7 +72,6 @@ pub(crate) async fn start(
         "name": args.name,
         "triggerActivityId": args.trigger,
     });
-    let key = args.key.as_deref();
     let answer = client.post_once("/workflow-starts", &body, key).await?;
     let id = text(&answer, "workflowInstanceId");
     if answer.get("isRepeated").is_some_and(|v| v == true) {

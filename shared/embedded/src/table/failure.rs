@@ -16,6 +16,8 @@ pub(super) enum Failure {
     Damaged(String),
     /// The disk or the permissions; whatever was under way has not happened.
     Disk(String),
+    /// The file is not in its folder any more: what is written goes where the next start does not look.
+    Gone(String),
 }
 
 impl Failure {
@@ -59,6 +61,14 @@ impl Failure {
             Self::Disk(said) => TableError::Unusable(
                 format!(
                     "its file cannot be read or written ({said}): check the disk and the rights of this user"
+                ),
+                None,
+            ),
+            Self::Gone(file) => TableError::Unusable(
+                format!(
+                    "its file {file} was moved, removed or replaced while the server was running, so nothing more \
+                     is written or read: stop the server, put the data folder back or restore a backup, and start \
+                     again"
                 ),
                 None,
             ),

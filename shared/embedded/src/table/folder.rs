@@ -16,6 +16,8 @@ pub(super) const FILE: &str = "dormouse.sqlite";
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// True if the folder was taken before.
+    was_taken: bool,
     _lock: File,
 }
 
@@ -23,6 +25,7 @@ impl Folder {
     /// Creates the folder if it is missing, and takes it.
     pub(super) fn lock(path: &Path) -> Result<Self, TableError> {
         create_private(path).map_err(|error| unusable(path, "cannot create", error))?;
+        let was_taken = path.join("lock").exists();
         let lock = private()
             .create(true)
             .truncate(false)
@@ -32,6 +35,7 @@ impl Folder {
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
+                was_taken,
                 _lock: lock,
             }),
             Err(TryLockError::WouldBlock) => Err(TableError::InUse(format!(
@@ -58,6 +62,9 @@ impl Folder {
         if file.metadata().is_ok_and(|file| file.len() > 0) {
             return Ok(());
         }
+        if let Some(left) = self.left_of_a_table() {
+            return Err(self.table_missing(left));
+        }
         let new = self.path.join("dormouse.sqlite.new");
         let unusable = |error| unusable(&self.path, "cannot create the table in", error);
         match std::fs::remove_file(&new) {
@@ -76,6 +83,39 @@ impl Folder {
             .map_err(unusable)?;
         std::fs::rename(&new, &file).map_err(unusable)?;
         self.sync_names().map_err(unusable)
+    }
+
+    /// What lies in a folder only once there was a table in it. A first start makes the table first.
+    fn left_of_a_table(&self) -> Option<&'static str> {
+        let has = |name| self.path.join(name).exists();
+        let log = self.path.join("dormouse.sqlite-wal").metadata();
+        let states = self.path.join("blobs").read_dir();
+        if log.is_ok_and(|log| log.len() > 0) {
+            Some("dormouse.sqlite-wal")
+        } else if states.is_ok_and(|mut states| states.next().is_some()) {
+            Some("blobs")
+        } else if has("cli-key") && has("secrets.key") {
+            // Alone, the keys of secrets may have been prepared, and the other one be of a server over DynamoDB.
+            Some("secrets.key")
+        } else if has("cli-key") && self.was_taken {
+            Some("cli-key")
+        } else {
+            None
+        }
+    }
+
+    fn table_missing(&self, left: &str) -> TableError {
+        let (folder, file) = (self.path.display(), self.file());
+        let state = match file.exists() {
+            true => "is empty",
+            false => "is missing",
+        };
+        let sentence = format!(
+            "{} {state}, but {left} shows that the data folder {folder} had a table: put the file back or restore a \
+             backup, or move the rest of the folder away to begin with an empty one",
+            file.display()
+        );
+        TableError::Unusable(sentence, None)
     }
 
     /// Makes the names in the folder durable, and the folder's own.
@@ -134,4 +174,57 @@ fn unusable(path: &Path, what: &str, error: io::Error) -> TableError {
         path.display()
     );
     TableError::Unusable(sentence, Some(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::EmbeddedTable;
+
+    fn opened(files: &[(&str, &str)]) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let opened = EmbeddedTable::open(folder.path());
+        let had_table = folder.path().join(FILE).metadata();
+        assert_eq!(opened.is_ok(), had_table.is_ok_and(|file| file.len() > 0));
+        opened.map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_folder_that_has_lost_its_table_is_refused() {
+        let of_a_table: [&[(&str, &str)]; 5] = [
+            &[("dormouse.sqlite-wal", "x")],
+            &[(FILE, ""), ("dormouse.sqlite-wal", "x")],
+            &[("blobs/ab/cd", "x")],
+            &[("secrets.key", "x"), ("cli-key", "x")],
+            &[("lock", ""), ("cli-key", "x")],
+        ];
+        for files in of_a_table {
+            let sentence = opened(files).unwrap_err();
+            assert!(sentence.contains("restore a backup"), "{sentence}");
+        }
+        let emptied = opened(&[(FILE, ""), ("blobs/ab/cd", "x")]).unwrap_err();
+        assert!(emptied.contains("is empty"), "{emptied}");
+    }
+
+    #[test]
+    fn a_first_start_that_was_prepared_or_cut_off_is_repeated() {
+        let beginnings: [&[(&str, &str)]; 6] = [
+            &[],
+            &[("lock", "")],
+            &[("lock", ""), ("dormouse.sqlite.new", "part")],
+            &[("secrets.key", "x")],
+            &[("secrets.key", "x"), ("lock", "")],
+            &[("cli-key", "x")],
+        ];
+        for files in beginnings {
+            opened(files).unwrap();
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use dormouse_store::table::TableError;
@@ -32,6 +32,8 @@ pub(super) struct Log {
     hasher: RandomState,
     state: Mutex<State>,
     work: Condvar,
+    /// Why nothing may be read any more.
+    gone: OnceLock<Failure>,
 }
 
 #[derive(Default)]
@@ -79,6 +81,7 @@ impl Log {
             hasher: RandomState::new(),
             state: Mutex::default(),
             work: Condvar::new(),
+            gone: OnceLock::new(),
         });
         let shared = Arc::clone(&log);
         let thread = std::thread::Builder::new()
@@ -126,8 +129,16 @@ impl Log {
         self.state().broken.clone()
     }
 
+    /// Has every read fail from now on: the file is not where the next start looks for it.
+    pub(super) fn close_for_reads(&self, failure: Failure) {
+        self.gone.get_or_init(|| failure);
+    }
+
     /// Waits until what was just read of the partition (`None`: of any) is durable.
     pub(super) async fn settled(&self, partition: Option<Partition>) -> Result<(), TableError> {
+        if let Some(failure) = self.gone.get() {
+            return Err(failure.error());
+        }
         let waiting = {
             let mut state = self.state();
             let ahead = match partition {

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dormouse_store::Cursor;
 use dormouse_store::table::limits::PAGE_BYTES_MAX;
+use dormouse_store::table::scan::Scanned;
 use dormouse_store::table::{Attributes, Index, Item, Key, Page, Query, TableError, Value};
 use rusqlite::{Connection, params_from_iter};
 
@@ -63,8 +64,9 @@ impl Readers {
         })
     }
 
-    /// One page of everything, in the order of row numbers; the cursor is the last one's.
-    pub(super) fn scan(&self, cursor: Option<&str>) -> Result<Page, TableError> {
+    /// One page of everything, in the order of row numbers; the cursor is the last one's. A row that does not read
+    /// back is named, and the others come.
+    pub(super) fn scan(&self, cursor: Option<&str>) -> Result<Scanned, TableError> {
         let after: i64 = match cursor {
             None => i64::MIN,
             Some(text) => text.parse().map_err(|_| TableError::BadCursor)?,
@@ -97,45 +99,77 @@ impl Readers {
     }
 }
 
+/// One page of a query.
+///
+/// A list of an index leaves out a row that does not read back: the others are still wanted. A partition does not:
+/// from what is missing there, callers conclude what to do.
 fn page(connection: &Connection, query: &Query, select: &Select) -> Result<Page, RowError> {
     let mut statement = connection.prepare_cached(&select.sql)?;
     let mut rows = statement.query(params_from_iter(select.parameters()))?;
     let mut page = Page::default();
-    let mut bytes = 0;
+    let (mut read, mut bytes) = (0, 0);
+    // Where the next page begins if the last row was left out.
+    let mut left_out = None;
     while let Some(row) = rows.next()? {
-        if page.items.len() == query.page_items_max() || bytes >= PAGE_BYTES_MAX {
-            let last = page
-                .items
-                .last()
-                .and_then(|item| Cursor::after(item, query.index));
+        if read == query.page_items_max() || bytes >= PAGE_BYTES_MAX {
+            let last = page.items.last();
+            let last = left_out.or_else(|| last.and_then(|item| Cursor::after(item, query.index)));
             page.cursor = last.map(Cursor::encode);
             break;
         }
-        let item = item(row, query)?;
-        bytes += item.size_bytes();
-        page.items.push(item);
+        read += 1;
+        match item(row, query) {
+            Ok(item) => {
+                bytes += item.size_bytes();
+                page.items.push(item);
+                left_out = None;
+            }
+            Err(RowError::Damaged(key)) if query.index.is_some() => {
+                tracing::error!(
+                    partition = key.partition,
+                    sort = key.sort,
+                    "a damaged item is left out of a list; `dormouse doctor` names all of them"
+                );
+                let (sort, key) = (row.get(2)?, Some(key));
+                left_out = Some(Cursor { sort, key });
+            }
+            Err(error) => return Err(error),
+        }
     }
     Ok(page)
 }
 
-fn scan_page(connection: &Connection, after: i64) -> Result<Page, RowError> {
+fn scan_page(connection: &Connection, after: i64) -> Result<Scanned, RowError> {
     let mut statement = connection
         .prepare_cached("SELECT id, pk, sk, body FROM items WHERE id > ?1 ORDER BY id LIMIT ?2")?;
     let mut rows = statement.query((after, SCAN_PAGE))?;
-    let mut page = Page::default();
+    let mut page = Scanned::default();
+    let mut read = 0;
     while let Some(row) = rows.next()? {
-        let key = Key::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?);
-        let body = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-        match body::decode(body, |_| true) {
-            Ok(attributes) => page.items.push(Item { key, attributes }),
-            Err(body::Damaged) => return Err(RowError::Damaged(key)),
-        }
+        read += 1;
         page.cursor = Some(row.get::<_, i64>(0)?.to_string());
+        match whole(row) {
+            Some(item) => page.items.push(item),
+            None => page.damaged.push(Key::new(lossy(row, 1), lossy(row, 2))),
+        }
     }
-    if page.items.len() < SCAN_PAGE as usize {
+    if read < SCAN_PAGE {
         page.cursor = None;
     }
     Ok(page)
+}
+
+/// The item of a row of a scan, if all of it reads back.
+fn whole(row: &rusqlite::Row<'_>) -> Option<Item> {
+    let key = Key::new(row.get::<_, String>(1).ok()?, row.get::<_, String>(2).ok()?);
+    let attributes = body::decode(row.get_ref(3).ok()?.as_blob().ok()?, |_| true).ok()?;
+    Some(Item { key, attributes })
+}
+
+/// As much of a text as reads back.
+fn lossy(row: &rusqlite::Row<'_>, column: usize) -> String {
+    let bytes = row.get_ref(column).ok().and_then(|v| v.as_bytes().ok());
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
 fn item(row: &rusqlite::Row<'_>, query: &Query) -> Result<Item, RowError> {
@@ -160,5 +194,85 @@ fn item(row: &rusqlite::Row<'_>, query: &Query) -> Result<Item, RowError> {
     match attributes {
         Ok(attributes) => Ok(Item { key, attributes }),
         Err(body::Damaged) => Err(RowError::Damaged(key)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_store::table::scan::Scan as _;
+    use dormouse_store::table::{Condition, Table as _, Write};
+
+    use super::*;
+    use crate::EmbeddedTable;
+
+    fn listed(number: u32) -> Write {
+        let text = |text: String| Value::S(text);
+        let [partition, sort] = Index::One.keys().map(str::to_owned);
+        let attributes = Attributes::from([
+            (partition, text("list".into())),
+            (sort, text(format!("s{number}"))),
+        ]);
+        let key = Key::new("p", format!("k{number}"));
+        Write::Put(Item { key, attributes }, Condition::Always)
+    }
+
+    /// A table of six listed items, in which the bodies of some are damaged.
+    async fn damaged(folder: &std::path::Path, numbers: &[u32]) -> EmbeddedTable {
+        let table = EmbeddedTable::open(folder).unwrap();
+        table
+            .write(&(0..6).map(listed).collect::<Vec<_>>())
+            .await
+            .unwrap();
+        drop(table);
+        let connection = Connection::open(folder.join("dormouse.sqlite")).unwrap();
+        for number in numbers {
+            let damage = "UPDATE items SET body = substr(body, 2) WHERE sk = ?1";
+            connection.execute(damage, [format!("k{number}")]).unwrap();
+        }
+        drop(connection);
+        EmbeddedTable::open(folder).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_list_leaves_out_what_is_damaged_and_goes_on_at_every_page_size() {
+        for numbers in [&[0][..], &[1, 2], &[3], &[5], &[0, 1, 2, 3, 4, 5], &[]] {
+            let folder = tempfile::tempdir().unwrap();
+            let table = damaged(folder.path(), numbers).await;
+            for (limit, descending) in (1..=7).flat_map(|l| [(l, false), (l, true)]) {
+                let mut query = Query {
+                    index: Some(Index::One),
+                    until: String::new(),
+                    limit,
+                    descending,
+                    ..Query::prefix("list", "")
+                };
+                let mut found = Vec::new();
+                loop {
+                    let page = table.query(&query).await.unwrap();
+                    found.extend(page.items.into_iter().map(|item| item.key.sort));
+                    query.cursor = page.cursor;
+                    if query.cursor.is_none() {
+                        break;
+                    }
+                }
+                found.sort();
+                let whole = (0..6).filter(|number| !numbers.contains(number));
+                let whole: Vec<_> = whole.map(|number| format!("k{number}")).collect();
+                assert_eq!(found, whole, "{numbers:?} by {limit}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_scan_names_what_is_damaged_and_a_partition_and_a_get_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = damaged(folder.path(), &[1, 4]).await;
+        let scanned = table.scan_readable(None).await.unwrap();
+        assert_eq!(scanned.damaged, [Key::new("p", "k1"), Key::new("p", "k4")]);
+        assert_eq!(scanned.items.len(), 4);
+        table.scan(None).await.unwrap_err();
+        table.get(&scanned.damaged[0]).await.unwrap_err();
+        table.query(&Query::prefix("p", "")).await.unwrap_err();
+        assert!(table.get(&Key::new("p", "k2")).await.unwrap().is_some());
     }
 }

@@ -16,6 +16,7 @@ use super::failure::{Failure, leaves_commit_open};
 use super::job::{Job, Request};
 use super::log::{Log, Partition};
 use super::operation::{Done, OperationError};
+use super::place::Place;
 
 /// Requests in one transaction at most; the rest waits for the next.
 const GROUP_MAX: usize = 256;
@@ -69,9 +70,11 @@ impl Writer {
         log_thread: JoinHandle<()>,
     ) -> Result<Self, TableError> {
         let (requests, waiting) = mpsc::channel();
+        let place = Place::of(&file);
         let mut work = Work {
             connection,
             file,
+            place,
             waiting,
             log,
             log_rows: 0,
@@ -155,6 +158,8 @@ impl Drop for Writer {
 struct Work {
     connection: Connection,
     file: PathBuf,
+    /// Where the file was when it was opened.
+    place: Place,
     waiting: Receiver<Waiting>,
     log: Arc<Log>,
     /// Rows changed since the log was last moved.
@@ -213,6 +218,12 @@ impl Work {
     fn commit(&mut self, group: &mut [Waiting]) -> Result<(), NotDone> {
         if self.broken.is_none() {
             self.broken = self.log.broken();
+        }
+        if self.broken.is_none() && self.place.is_left(&self.file) {
+            let failure = Failure::Gone(self.file.display().to_string());
+            tracing::error!(file = %self.file.display(), "the table's file is not in the data folder any more");
+            self.log.close_for_reads(failure.clone());
+            self.broken = Some(failure);
         }
         if let Some(failure) = &self.broken {
             return Err(NotDone::Refused(failure.clone()));

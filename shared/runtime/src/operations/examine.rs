@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use dormouse_engine::graph::Recurrence;
-use dormouse_store::Tenant;
 use dormouse_store::instance::stamp::Stamp;
 use dormouse_store::operation::examine::{Examination, Kind, Suspect, Unfound};
+use dormouse_store::table::TableError;
 use dormouse_store::table::blobs::ListBlobs;
 use dormouse_store::table::scan::Scan;
+use dormouse_store::{StoreError, Tenant};
 
 use crate::definitions::publish::first_occurrences;
 use crate::error::RuntimeError;
@@ -86,8 +87,8 @@ impl Operations<'_> {
             ..ExaminationReport::default()
         };
         for finding in &examination.findings {
-            let is_repaired =
-                examined.repairs && self.store().operations().repair(finding, now).await?;
+            let is_repaired = examined.repairs
+                && readable(self.store().operations().repair(finding, now).await)?.unwrap_or(false);
             report.found.push(Found {
                 kind: finding.kind,
                 tenant: finding.tenant.clone(),
@@ -180,7 +181,13 @@ impl Operations<'_> {
         } = suspect;
         match self.query().instance(tenant, instance_id).await {
             Ok(found) => Ok(found.filter(|found| !found.instance.is_ended())),
-            Err(error @ (RuntimeError::Instance { .. } | RuntimeError::VersionMissing { .. })) => {
+            Err(
+                error @ (RuntimeError::Instance { .. }
+                | RuntimeError::VersionMissing { .. }
+                | RuntimeError::Store(
+                    StoreError::Damaged { .. } | StoreError::Table(TableError::Unusable(..)),
+                )),
+            ) => {
                 let about = format!("{instance_id}: {error}");
                 report.add(Kind::Damaged, tenant, about, false);
                 Ok(None)
@@ -292,7 +299,11 @@ impl Operations<'_> {
             return Ok(());
         }
         for (tenant, head) in &examination.published {
-            let Some(loaded) = self.graphs().load_published(tenant, head.clone()).await? else {
+            let loaded = match self.graphs().load_published(tenant, head.clone()).await {
+                Err(RuntimeError::Store(error)) => readable(Err(error))?,
+                loaded => Some(loaded?),
+            };
+            let Some(loaded) = loaded.flatten() else {
                 continue;
             };
             for occurrence in first_occurrences(&self, &loaded, self.now()) {
@@ -328,7 +339,11 @@ impl Operations<'_> {
         let Some(blobs) = examined.blobs else {
             return Ok(());
         };
-        let failed = |cause| RuntimeError::Store(dormouse_store::StoreError::Blobs(cause));
+        // What cannot be read may name any of them.
+        if report.found.iter().any(|found| found.kind == Kind::Damaged) {
+            return Ok(());
+        }
+        let failed = |cause| RuntimeError::Store(StoreError::Blobs(cause));
         let owned: BTreeSet<String> = named.iter().map(|name| blobs.place(name)).collect();
         let old = self.now().0 - BLOB_MS;
         for blob in blobs.list().await.map_err(failed)? {
@@ -347,6 +362,14 @@ impl Operations<'_> {
             );
         }
         Ok(())
+    }
+}
+
+/// The result, or `None` where an item that it takes is damaged: the scan has told of that, and the examination goes on.
+fn readable<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match result {
+        Err(StoreError::Damaged { .. } | StoreError::Table(TableError::Unusable(..))) => Ok(None),
+        result => result.map(Some),
     }
 }
 

@@ -18,6 +18,9 @@ impl Operations<'_> {
     pub(super) async fn wrong_attributes(self, facts: &Facts) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (tenant, key) in self.suspects(facts)? {
+            if facts.is_unreadable(&key) {
+                continue;
+            }
             let Some((stored, _)) = self.differing(&tenant, &key).await? else {
                 continue;
             };

@@ -46,6 +46,8 @@ pub(super) struct Facts {
     /// When the oldest row of each source was written, and of how many attempts it knows.
     pub(super) outbox: BTreeMap<Place, (i64, u32)>,
     pub(super) damaged: Vec<Finding>,
+    /// The keys of what is damaged: it is there, so nothing may be concluded from its absence.
+    pub(super) unreadable: BTreeSet<Key>,
 }
 
 impl Facts {
@@ -54,23 +56,37 @@ impl Facts {
         let mut facts = Self::default();
         let mut cursor = None;
         loop {
-            let page = table.scan(cursor).await?;
+            let page = table.scan_readable(cursor).await?;
             for item in page.items {
                 facts.items += 1;
                 if let Err(error) = facts.add(&item) {
-                    facts.damaged.push(Finding {
-                        kind: Kind::Damaged,
-                        tenant: item.key.partition.clone(),
-                        about: format!("{}: {error}", item.key.sort),
-                        keys: vec![item.key],
-                    });
+                    facts.add_damaged(item.key, &error.to_string());
                 }
+            }
+            for key in page.damaged {
+                facts.items += 1;
+                facts.add_damaged(key, "it does not read back");
             }
             cursor = page.cursor;
             if cursor.is_none() {
                 return Ok(facts);
             }
         }
+    }
+
+    fn add_damaged(&mut self, key: Key, why: &str) {
+        self.damaged.push(Finding {
+            kind: Kind::Damaged,
+            tenant: key.partition.clone(),
+            about: format!("{} {}: {why}", key.partition, key.sort),
+            keys: vec![key.clone()],
+        });
+        self.unreadable.insert(key);
+    }
+
+    /// Whether nothing can be told about what belongs to this item: it is there, and cannot be read.
+    pub(super) fn is_unreadable(&self, key: &Key) -> bool {
+        self.unreadable.contains(key)
     }
 
     fn add(&mut self, item: &Item) -> Result<(), StoreError> {

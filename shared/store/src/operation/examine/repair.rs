@@ -35,6 +35,9 @@ impl Operations<'_> {
             {
                 continue;
             }
+            if facts.is_unreadable(&head_key(tenant, &row.instance_id)?) {
+                continue;
+            }
             // The row first: what is opened meanwhile has its row and its head in one write.
             if self.table().get(key).await?.is_none() {
                 continue;
@@ -66,7 +69,10 @@ impl Operations<'_> {
                     continue;
                 };
                 let key = bookmark::key(tenant, place, id, bookmark, open.attempt)?;
-                if rows.contains(&key) || self.table().get(&key).await?.is_some() {
+                if rows.contains(&key) || facts.is_unreadable(&key) {
+                    continue;
+                }
+                if self.table().get(&key).await?.is_some() {
                     continue;
                 }
                 // The row is read before the head: it is deleted in the write that closes the bookmark.
@@ -134,7 +140,10 @@ impl Operations<'_> {
         let mut findings = Vec::new();
         for ((tenant, id), key) in &facts.beside {
             let place = (tenant.clone(), id.clone());
-            if facts.heads.contains_key(&place) || self.head_now(tenant, id).await?.is_some() {
+            if facts.heads.contains_key(&place) || facts.is_unreadable(&head_key(tenant, id)?) {
+                continue;
+            }
+            if self.head_now(tenant, id).await?.is_some() {
                 continue;
             }
             findings.push(finding(
@@ -156,6 +165,9 @@ impl Operations<'_> {
                 head.is_none_or(|head| !row.is_of(head) && row.generation <= head.generation)
             };
             if !is_old(facts.definitions.get(&place)) {
+                continue;
+            }
+            if facts.is_unreadable(&definition::head_key(tenant, &row.definition_id)?) {
                 continue;
             }
             let now = self
@@ -183,6 +195,9 @@ impl Operations<'_> {
             let place = (tenant.clone(), holder.clone());
             let has = |stored: &Stored| stored.claims.contains(&key.partition);
             if matches!(facts.heads.get(&place), Some(Head::Instance(stored)) if has(stored)) {
+                continue;
+            }
+            if facts.is_unreadable(&head_key(tenant, holder)?) {
                 continue;
             }
             let Some(item) = self.table().get(key).await? else {
