@@ -64,7 +64,7 @@ pub(crate) async fn restore(args: &RestoreArgs, screen: &Screen) -> Result<Exit,
     Ok(Exit::Ok)
 }
 
-/// What was copied.
+/// Numbers of a copy.
 struct Copied {
     items: u64,
     states: usize,
@@ -113,7 +113,7 @@ async fn copy(from: &Path, to: &Path) -> Result<Copied, Failure> {
     copied
 }
 
-/// Makes the folder in which the copy grows: beside its place, so that nobody takes a part for the whole.
+/// Makes the folder in which the copy grows: beside its place, so that a part is never taken for the whole.
 fn make_part(from: &Path, to: &Path) -> Result<PathBuf, Failure> {
     let failed = |e: io::Error| Failure::file(to, &e);
     let wrong = |message: String| Failure::new(Exit::BadInput, "notEmpty", message);
@@ -238,7 +238,7 @@ fn copy_below(from: &Path, to: &Path, anew: bool) -> io::Result<Vec<(PathBuf, Ve
                 continue;
             }
             match copy_file(&from.join(&path), &to.join(&path)) {
-                // A state that nobody needs any more.
+                // A state that is not needed any more.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 done => done?,
             }
