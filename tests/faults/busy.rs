@@ -58,7 +58,8 @@ fn a_timer_that_is_due_while_its_instance_is_busy_fires_when_it_is_free() {
         let line = lines.iter().find(is_it).unwrap();
         let text = line["timestamp"].as_str().unwrap().to_owned();
         // All of one minute, or of two that follow each other.
-        let parts: Vec<f64> = text[14..23]
+        let parts: Vec<f64> = text[14..]
+            .trim_end_matches('Z')
             .split(':')
             .map(|p| p.parse().unwrap())
             .collect();

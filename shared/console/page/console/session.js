@@ -125,6 +125,8 @@ export function renew(expired = token()) {
       answer = response.ok ? await response.json() : null;
       if (!response.ok && response.status >= 500) throw new Problem(response.status);
     }
+    // Meanwhile another tab has signed out or in: what comes back is of a session that is not this one any more.
+    if (localStorage.getItem("refreshToken") !== refresh) return token();
     keep(answer?.isAuthenticated ? answer : null);
     return token();
   }).catch((error) => { renewAgain(); throw error; }).finally(() => { renewing = null; });

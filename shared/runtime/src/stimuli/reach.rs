@@ -26,6 +26,8 @@ pub(crate) struct Delivery {
     pub(crate) outcome: StimulusOutcome,
     /// A trigger was published anew meanwhile.
     pub(crate) is_stale: bool,
+    /// A recipient of an earlier delivery that waits still.
+    pub(crate) waits: Option<String>,
     /// A recipient that is about to open.
     pub(crate) opens: Option<String>,
     /// Recipients that could not be reached now.
@@ -78,10 +80,15 @@ impl Stimuli<'_> {
             .into_iter()
             .for_each(|id| delivery.outcome.resumed(id));
         let most = self.config().deliveries_parallel_max;
-        // Others may wait before them by now, so their rows may stand on any page.
-        let reach = |of| Box::pin(self.reach_waiting(tenant, stimulus, of)) as BoxFuture<'_, _>;
-        for reached in beside(&before.waiting, most, reach).await {
-            delivery.note(reached);
+        if receivers.has_others {
+            // Others may wait before them by now, so their rows may stand on any page.
+            let reach = |of| Box::pin(self.reach_waiting(tenant, stimulus, of)) as BoxFuture<'_, _>;
+            for reached in beside(&before.waiting, most, reach).await {
+                delivery.note(reached);
+            }
+        } else {
+            // Their rows are gone: somebody is handing it over right now.
+            delivery.waits = before.waiting.into_keys().next();
         }
         let reach = |row| Box::pin(self.reach_trigger(tenant, stimulus, row)) as BoxFuture<'_, _>;
         for reached in beside(&receivers.triggers, most, reach).await {

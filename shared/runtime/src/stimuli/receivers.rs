@@ -36,6 +36,8 @@ pub(crate) struct Receivers {
     pub(crate) cursor: Option<String>,
     /// Recipients of an earlier delivery whose bookmarks are not on that page.
     pub(crate) before: Vec<(String, String)>,
+    /// Whether their bookmarks may be on other pages.
+    pub(crate) has_others: bool,
 }
 
 /// How the recipients of an earlier delivery stand.
@@ -111,6 +113,7 @@ impl Stimuli<'_> {
             Earlier::Taken => return Ok(Found::Taken),
             Earlier::SentTo(first) => {
                 found.before = owned(first.besides(&found.bookmarks));
+                found.has_others = found.cursor.is_some();
                 if !first.has_more {
                     found.bookmarks.retain(|row| first.has(row));
                     found.cursor = None;

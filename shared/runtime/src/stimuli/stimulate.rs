@@ -87,6 +87,9 @@ impl Stimuli<'_> {
         if let Some(failure) = delivery.failure {
             return Err(failure);
         }
+        if let Some(instance) = delivery.waits {
+            return Ok(Look::Waits(instance));
+        }
         let outcome = delivery.outcome;
         let queued_ms = stimulus.queued_ms.unwrap_or(self.config().event_ms);
         if outcome.reached > 0 || queued_ms <= 0 {
