@@ -87,7 +87,7 @@ impl Operations<'_> {
         self.sweep_chains(shard).await?;
         let most = self.config().swept_max;
         let rows_max = usize::try_from(most).unwrap_or(usize::MAX);
-        let at_once = self.config().deliveries_parallel_max;
+        let at_once = self.config().swept_parallel_max;
         let (mut tried, mut cursor) = (0, None);
         loop {
             let page = self

@@ -71,6 +71,8 @@ pub struct RuntimeConfig {
     /// After how many ms a commit that was prepared and is not to be seen counts as lost. Longer than any node takes from
     /// preparing a commit to making it; one that takes longer is made to try again.
     pub undecided_ms_max: i64,
+    /// How many rows of the outbox one sweep of a shard delivers at once.
+    pub swept_parallel_max: usize,
     /// At most so many rows of the outbox and queued stimuli of one shard are looked at in one sweep.
     pub swept_max: u32,
     /// How long an event that nothing waits for is queued where its sender does not say, in ms.
@@ -115,6 +117,7 @@ impl RuntimeConfig {
             redeliver_after_ms: 5_000,
             undecided_ms_max: 60_000,
             step_ms_max: 10_000,
+            swept_parallel_max: 16,
             swept_max: 200,
             event_ms: 600_000,
             missed_after_ms: 60_000,
