@@ -34,19 +34,20 @@ await second.locator(".skip").focus();
 await second.keyboard.press("Enter");
 assert.ok(await second.evaluate((hash) => document.activeElement.id === "main" && location.hash === hash, `#/instances/${id}`));
 
-// The server goes away: the page says since when, keeps what it shows, and comes back by itself.
+// The server goes away: the page says since when, and comes back by itself, also where a page's code was not there yet.
 allow(/ERR_CONNECTION_REFUSED/);
 await page.goto(`${URL_}/#/instances`);
-await page.getByRole("link", { name: "waits" }).waitFor();
+await page.getByRole("heading", { name: "Instances" }).waitFor();
 await page.context().route("**/*", (route) => route.abort("connectionrefused"));
 await page.getByRole("link", { name: "Cluster" }).click();
-await page.goBack();
 const gone = page.locator("#unreachable");
 await gone.getByText(/has not answered since/).waitFor();
 assert.match(await gone.innerText(), /since \d\d?:\d\d:\d\d.*The last answer came at \d\d?:\d\d:\d\d/s);
 await shoot(page, "unreachable");
 await page.context().unroute("**/*");
 await gone.waitFor({ state: "detached" });
+await page.getByRole("heading", { name: "Cluster" }).waitFor();
+await page.goBack();
 await page.getByRole("link", { name: "waits" }).waitFor();
 
 // The answer to a renewal is lost on its way: the tabs try again, and stay signed in.

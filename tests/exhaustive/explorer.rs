@@ -250,6 +250,12 @@ impl Run {
     }
 }
 
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.client.world.ends();
+    }
+}
+
 /// Explores all runs of a scenario, or until one breaks a promise.
 pub(crate) fn explore(scenario: &Scenario) -> Found {
     let prepared = prepare(scenario);

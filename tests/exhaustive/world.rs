@@ -276,6 +276,13 @@ impl World {
         woken.into_values().for_each(Waker::wake);
     }
 
+    /// Nobody goes on. What tasks hold leads back to the world, which would keep itself in memory.
+    pub(crate) fn ends(&self) {
+        let gone = std::mem::take(&mut self.inner().tasks);
+        // Without the lock: a task's end wakes others, and takes its calls back.
+        drop(gone);
+    }
+
     /// A node dies and comes back with nothing in its memory.
     pub(crate) fn kill(&self, node: usize) {
         let gone: Vec<_> = {

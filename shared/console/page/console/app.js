@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { bar, keys, loginForm } from "./shell.js";
-import { isReachable, onReach } from "./reach.js";
+import { isReachable, load, onReach } from "./reach.js";
 import { comeBack, isIn, onToken, plan } from "./session.js";
 
 const PAGES = {
@@ -46,7 +46,7 @@ async function show(isAgain = false) {
   try {
     if (!(await isIn())) return await ask();
     isAsking = false;
-    const { page } = await PAGES[name](id);
+    const { page } = await load(() => PAGES[name](id));
     const content = await page(query, id);
     if (turn !== shown) return;
     current = content;

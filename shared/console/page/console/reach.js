@@ -44,10 +44,21 @@ function later() {
   wait = Math.min(wait * 2, LONGEST_MS);
 }
 
+const answers = () => fetch("/health/live", { cache: "no-store" }).then((answer) => answer.ok, () => false);
+
 async function look() {
-  const answer = await fetch("/health/live", { cache: "no-store" }).catch(() => null);
-  if (answer?.ok) return reached();
+  if (await answers()) return reached();
   later();
+}
+
+/** Loads code that a page needs first now. The browser does not say why it failed, so the server is asked. */
+export async function load(code) {
+  try {
+    return await code();
+  } catch (error) {
+    if (!(await answers())) throw unreachable();
+    throw new Error(`A part of the console could not be loaded. Reload the page. (${error.message})`);
+  }
 }
 
 function show() {
