@@ -24,9 +24,9 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use dormouse_tests::cloud::{Cloud, said};
 use dormouse_tests::http_client::Client;
-use dormouse_tests::primitives::{delay, event, sequence, set, write};
+use dormouse_tests::primitives::{delay, event, incompressible, sequence, set, write};
 use dormouse_tests::template::{Template, texts};
-use dormouse_tests::{Workflow, js, workflow};
+use dormouse_tests::{Workflow, workflow};
 use serde_json::{Value, json};
 
 use container::Container;
@@ -106,12 +106,9 @@ fn one_begins_another_ends(cloud: &Cloud, containers: &[Container]) -> Result<()
 /// A state over 300 KB lies in the bucket, and is there when another container needs it.
 fn large_states_are_kept(cloud: &Cloud, containers: &[Container]) -> Result<()> {
     let [mut first, mut second, mut third] = [0, 1, 2].map(|at: usize| containers[at].client());
-    // Pseudo-random, so that it does not get smaller by compression.
-    let digits = "let x = 1, s = []; for (let i = 0; i < 100000; i++) { \
-        x = (x * 48271) % 2147483647; s.push(x.toString(36)); } return s.join('');";
     let large = workflow(
         "large",
-        sequence([set("Large", js(digits)), event("GoOn"), write("on")]),
+        sequence([set("Large", incompressible()), event("GoOn"), write("on")]),
     );
     publish(&mut first, &large.variable("Large", "String", ""))?;
     let id = start(&mut first, "large")?;

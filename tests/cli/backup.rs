@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dormouse_tests::primitives::{event, sequence, set};
+use dormouse_tests::primitives::{event, incompressible, sequence, set};
 use dormouse_tests::{js, workflow};
 use serde_json::Value;
 
@@ -11,12 +11,10 @@ use crate::process::{Server, folder, run};
 
 const SECRET: &str = "mark-of-the-secret";
 
-/// Publishes a workflow that keeps a text which does not get smaller by compression, and waits for two events.
+/// Publishes a workflow that keeps a large text, and waits for two events.
 fn publish_large(server: &Server, data: &Path) {
-    let digits = "let x = 1, s = []; for (let i = 0; i < 100000; i++) { \
-        x = (x * 48271) % 2147483647; s.push(x.toString(36)); } return s.join('');";
     let steps = [
-        set("Large", js(digits)),
+        set("Large", incompressible()),
         event("Go"),
         event("Last"),
         set("Size", js("return getLarge().length;")),
@@ -58,7 +56,6 @@ fn a_folder_in_use_comes_back_as_it_was_at_one_moment() {
         .run_reading(&["secrets", "set", "key"], SECRET.as_bytes())
         .ended(0);
     let approval = id(&server.json(&["start", "approval", "-i", "Request=x"]));
-    // Hexadecimal digits of hashes: compression leaves half of them.
     let large = id(&server.json(&["start", "large"]));
     assert!(data.path().join("blobs").is_dir(), "the state is not large");
 
@@ -126,9 +123,12 @@ fn a_folder_that_nobody_has_is_copied_and_what_cannot_be_is_refused() {
     run(["backup", &path("new"), "--data", &path("none")])
         .ended(2)
         .complains("no table of Dormouse");
-    run(["backup", &format!("{from}/within"), "--data", from])
-        .ended(2)
-        .complains("lies in the folder");
+    for within in ["within", "so/far/within"] {
+        run(["backup", &format!("{from}/{within}"), "--data", from])
+            .ended(2)
+            .complains("lies in the folder");
+    }
+    assert_eq!(data.path().read_dir().unwrap().count(), before);
     run(["restore", &backup, "--data", from])
         .ended(2)
         .complains("not empty");
@@ -143,7 +143,7 @@ fn a_folder_that_nobody_has_is_copied_and_what_cannot_be_is_refused() {
         .ended(6)
         .complains("damaged");
     assert!(!work.path().join("new").exists());
-    assert!(!work.path().join("new.part").exists());
+    assert!(!work.path().join("new.dormouse-part").exists());
 
     let to = work.path().join("restored");
     let server = restored_and_sound(Path::new(&backup), &to);

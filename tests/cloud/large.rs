@@ -2,18 +2,15 @@
 
 use anyhow::{Result, ensure};
 use dormouse_tests::cloud::{Cloud, said};
-use dormouse_tests::primitives::{delay, event, sequence, set, write};
+use dormouse_tests::primitives::{delay, event, incompressible, sequence, set, write};
 use dormouse_tests::{activity, js, workflow};
 use serde_json::{Value, json};
 
 /// Half a megabyte that does not get smaller by compression waits: for a time, for an event by message, and for one by
 /// request. So each of three functions finds it where another one has left it.
 pub(super) fn a_large_state_lies_in_the_bucket(cloud: &Cloud) -> Result<()> {
-    // Digits of a generator of pseudo-random numbers, in which nothing repeats.
-    let digits = "let x = 1, s = []; for (let i = 0; i < 100000; i++) { \
-        x = (x * 48271) % 2147483647; s.push(x.toString(36)); } return s.join('');";
     let steps = [
-        set("Large", js(digits)),
+        set("Large", incompressible()),
         delay("00:00:01"),
         event("GoOn"),
         event("Last"),

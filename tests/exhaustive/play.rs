@@ -171,8 +171,6 @@ impl Client {
                 self.shape.wait_ms_max
             },
             cached_nodes_max: 400,
-            // Two sweeps do the same to two rows, and the orders of both together do not fit in memory.
-            swept_parallel_max: 1,
             // Less than a leap: whoever is frozen for one is fenced.
             undecided_ms_max: 15_000,
             ..RuntimeConfig::server(format!("n{number}-{birth}"))

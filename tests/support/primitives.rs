@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Expr, activity};
+use crate::activity::{Activity, Expr, activity, js};
 
 /// `WriteLine` of its own id: the usual way to see which activity ran.
 #[must_use]
@@ -161,6 +161,13 @@ pub fn set(variable: &str, value: impl Into<Expr>) -> Activity {
     activity("Elsa.SetVariable")
         .set("variable", json!({ "id": variable, "name": variable }))
         .input("value", value)
+}
+
+/// Half a megabyte that does not get smaller by compression: digits of pseudo-random numbers, in which nothing repeats.
+#[must_use]
+pub fn incompressible() -> Expr {
+    js("let x = 1, s = []; for (let i = 0; i < 100000; i++) { \
+        x = (x * 48271) % 2147483647; s.push(x.toString(36)); } return s.join('');")
 }
 
 /// `SetOutput`.

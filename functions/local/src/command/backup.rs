@@ -1,5 +1,6 @@
 //! `dormouse backup` and `dormouse restore`: a data folder copied as it was at one moment.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -19,6 +20,9 @@ use crate::server::table_failed;
 
 /// Rounds before it is given up that keys or large states change in the moment of the snapshot.
 const ROUNDS_MAX: u32 = 5;
+
+/// What the name of a copy ends with until it is whole. Nobody else names a folder so.
+const PART: &str = ".dormouse-part";
 
 /// Data folder to copy. A server may be running over it.
 #[derive(Debug, Args)]
@@ -126,21 +130,24 @@ fn make_part(from: &Path, to: &Path) -> Result<PathBuf, Failure> {
     let Some(name) = to.file_name() else {
         return Err(wrong(format!("{} is no name of a folder", to.display())));
     };
-    let mut part_name = name.to_owned();
-    part_name.push(".part");
-    let part = to.with_file_name(part_name);
-    if part.exists() {
-        // Of a copy that was cut off.
-        fs::remove_dir_all(&part).map_err(failed)?;
-    }
-    fs::create_dir_all(above(to)).map_err(failed)?;
+    // What is there already of the way to the new folder.
+    let near = to.ancestors().skip(1).find(|above| above.is_dir());
+    let near = near.unwrap_or(Path::new("."));
     let (inner, outer) = (
-        above(to).canonicalize().map_err(failed)?,
+        near.canonicalize().map_err(failed)?,
         from.canonicalize().map_err(failed)?,
     );
     if inner.starts_with(&outer) {
         let message = format!("{} lies in the folder that is copied", to.display());
         return Err(wrong(message).help("choose a folder outside of it"));
+    }
+    fs::create_dir_all(above(to)).map_err(failed)?;
+    let mut part_name = name.to_owned();
+    part_name.push(PART);
+    let part = to.with_file_name(part_name);
+    if part.exists() {
+        // Of a copy that was cut off.
+        fs::remove_dir_all(&part).map_err(failed)?;
     }
     make_private(&part).map_err(failed)?;
     Ok(part)
@@ -164,7 +171,7 @@ async fn copy_into(from: &Path, to: &Path) -> Result<Copied, Failure> {
         drop(snapshot);
         let contents = contents(to).await?;
         let named = contents.states.iter().map(|name| blobs.place(name));
-        let named: std::collections::BTreeSet<String> = named.collect();
+        let named: BTreeSet<String> = named.collect();
         let lying = blobs
             .list()
             .await
