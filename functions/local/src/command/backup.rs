@@ -21,7 +21,7 @@ use crate::server::table_failed;
 /// Rounds before it is given up that keys or large states change in the moment of the snapshot.
 const ROUNDS_MAX: u32 = 5;
 
-/// What the name of a copy ends with until it is whole. Nobody else names a folder so.
+/// End of the name of a copy until it is whole: a name that no user gives a folder.
 const PART: &str = ".dormouse-part";
 
 /// Data folder to copy. A server may be running over it.
