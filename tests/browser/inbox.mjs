@@ -1,7 +1,7 @@
 // Open tasks: a form of the declared outputs, JSON where none are declared, and a failure with a reason.
 
 import { strict as assert } from "node:assert";
-import { URL_, accessible, api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { accessible, api, arrive, go, leave, literal, open, publish, shoot, until } from "./person.mjs";
 
 const page = await arrive();
 const dialog = page.getByRole("dialog");
@@ -26,7 +26,7 @@ await page.getByText("3 open tasks").waitFor();
 await shoot(page, "tasks");
 await page.getByLabel("Task").selectOption("Review");
 await page.getByText("2 open tasks").waitFor();
-await page.goto(`${URL_}/#/inbox`);
+await go(page, "inbox");
 
 // The form has the outputs of the activity's type, with their types.
 await task("parcel 1").getByRole("button", { name: "Complete…" }).click();

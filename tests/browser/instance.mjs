@@ -2,7 +2,7 @@
 
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
-import { API, URL_, accessible, api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { API, URL_, accessible, api, arrive, go, leave, literal, open, publish, shoot, until } from "./person.mjs";
 
 const page = await arrive();
 // One that was dispatched a moment ago may not be there yet.
@@ -123,7 +123,7 @@ await publish("parent", [{ type: "Elsa.ExecuteWorkflow", id: "call", name: "Call
 await publish("grandparent", [{ type: "Elsa.ExecuteWorkflow", id: "call", name: "Call the parent", workflowDefinitionId: literal("String", "parent"), waitForCompletion: literal("Boolean", true) }]);
 const top = await start("grandparent");
 await until("three instances wait", async () => (await api("POST", "/workflow-instances", { page: 0, pageSize: 9, definitionIds: ["grandparent", "parent", "child"], subStatuses: ["Suspended"] })).totalCount === 3);
-await page.goto(`${URL_}/#/instances/${top}`);
+await go(page, `instances/${top}`);
 await page.getByRole("button", { name: /Children of parent/ }).click();
 await page.locator(".tree .tree").getByRole("link", { name: "child" }).waitFor();
 await shoot(page, "tree");

@@ -1,7 +1,7 @@
 // Lists of instances: filters and columns in the address, selection, bulk actions with a result for each; incidents by cause.
 
 import { strict as assert } from "node:assert";
-import { URL_, accessible, api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { URL_, accessible, api, arrive, go, leave, literal, open, publish, shoot, until } from "./person.mjs";
 
 const page = await arrive();
 const dialog = page.getByRole("dialog");
@@ -79,7 +79,7 @@ await dialog.getByRole("button", { name: "Close" }).click();
 assert.equal(await count({ subStatuses: ["Cancelled"] }), 30);
 
 // Retrying what has no incident says so for each, and the others are retried.
-await page.goto(`${URL_}/#/instances?status=Cancelled`);
+await go(page, "instances?status=Cancelled");
 await page.getByLabel(/^Select waits/).first().check();
 await page.getByRole("button", { name: "Retry…" }).click();
 await dialog.getByRole("button", { name: "Retry 1" }).click();

@@ -75,6 +75,13 @@ export async function open(page, path) {
   await page.getByRole("button", { name: "Log out" }).waitFor();
 }
 
+/** Goes to another page of the console. The one before stays until that one is shown, and may have what a test looks for. */
+export async function go(page, path) {
+  const before = await page.locator("#main > *").first().elementHandle();
+  await page.goto(`${URL_}/#/${path}`);
+  await page.waitForFunction((one) => !one.isConnected, before);
+}
+
 /** A screenshot, for whoever looks what a test saw. */
 export async function shoot(page, name) {
   shots += 1;

@@ -2,7 +2,7 @@
 // accessible.
 
 import { strict as assert } from "node:assert";
-import { URL_, accessible, arrive, leave, open, shoot } from "./person.mjs";
+import { URL_, accessible, arrive, go, leave, open, shoot } from "./person.mjs";
 
 const PAGES = [["", "Overview"], ["inbox", "Inbox"], ["instances", "Instances"], ["instances?definition=approval&columns=workflow,state,duration", "Instances"], ["incidents", "Incidents"], ["definitions", "Workflows"], ["definitions/approval", "Approval"], ["schedules", "Schedules"], ["dead-letters", "Dead letters"], ["cluster", "Cluster"], ["access", "Access"]];
 
@@ -33,7 +33,7 @@ for (const [width, height] of [[390, 780], [1280, 900]]) {
       await page.getByRole("heading", { name, level: 1 }).waitFor();
       await good(`${name} ${scheme} ${width}`);
     }
-    await page.goto(`${URL_}/#/instances`);
+    await go(page, "instances");
     await page.getByRole("link", { name: "Approval" }).first().click();
     await page.getByRole("heading", { name: "Waits for" }).waitFor();
     await good(`an instance ${scheme} ${width}`);
@@ -44,7 +44,7 @@ for (const [width, height] of [[390, 780], [1280, 900]]) {
   }
 }
 await page.setViewportSize({ width: 390, height: 780 });
-await page.goto(`${URL_}/#/instances`);
+await go(page, "instances");
 await page.getByRole("link", { name: "Approval" }).first().click();
 await page.getByRole("heading", { name: "Waits for" }).waitFor();
 await page.getByRole("button", { name: "Cancel", exact: true }).click();
