@@ -1,13 +1,12 @@
 // Open tasks: a form of the declared outputs, JSON where none are declared, and a failure with a reason.
 
 import { strict as assert } from "node:assert";
-import { accessible, api, arrive, go, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { accessible, api, arrive, go, leave, literal, open, publish, shoot, subStatus, until } from "./person.mjs";
 
 const page = await arrive();
 const dialog = page.getByRole("dialog");
 const task = (name) => page.locator("main tbody tr", { hasText: name });
 const start = async (id, correlationId) => (await api("POST", `/workflow-definitions/${id}/dispatch`, { correlationId })).workflowInstanceId;
-const state = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`).catch(() => ({}))).subStatus;
 
 await api("PUT", "/activity-types/Acme.Weigh", {
   type: "Acme.Weigh", displayName: "Weigh the parcel", description: "Puts the parcel on the scales.", category: "Shipping",
@@ -20,7 +19,7 @@ await publish("review", [{ type: "Elsa.RunTask", id: "review", name: "Read the c
 await open(page, "/#/inbox");
 await page.getByText("There are no open tasks").waitFor();
 const [parcel, contract, bad] = [await start("ship", "parcel 1"), await start("review", "contract 1"), await start("review", "contract 2")];
-await until("all wait", async () => (await Promise.all([parcel, contract, bad].map(state))).every((one) => one === "Suspended"));
+await until("all wait", async () => (await Promise.all([parcel, contract, bad].map(subStatus))).every((one) => one === "Suspended"));
 await page.reload();
 await page.getByText("3 open tasks").waitFor();
 await shoot(page, "tasks");
@@ -40,14 +39,14 @@ await shoot(page, "form");
 await accessible(page, "the form of a task");
 await dialog.getByRole("button", { name: "Complete" }).click();
 await page.getByText("2 open tasks").waitFor();
-await until("the parcel's instance finishes", async () => (await state(parcel)) === "Finished");
+await until("the parcel's instance finishes", async () => (await subStatus(parcel)) === "Finished");
 
 // Without declared outputs it is JSON.
 await task("contract 1").getByRole("button", { name: "Complete…" }).click();
 await dialog.getByLabel("Result").fill("{ \"approved\": true }");
 await dialog.getByRole("button", { name: "Complete" }).click();
 await page.getByText("1 open task,").waitFor();
-await until("the contract's instance finishes", async () => (await state(contract)) === "Finished");
+await until("the contract's instance finishes", async () => (await subStatus(contract)) === "Finished");
 
 // A failure needs a reason, which becomes the incident's message.
 await task("contract 2").getByRole("button", { name: "Fail…" }).click();

@@ -2,11 +2,9 @@
 
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
-import { API, URL_, accessible, api, arrive, go, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { API, URL_, accessible, api, arrive, go, leave, literal, open, publish, shoot, subStatus, until } from "./person.mjs";
 
 const page = await arrive();
-// One that was dispatched a moment ago may not be there yet.
-const state = async (id) => (await api("GET", `/workflow-instances/${id}/execution-state`).catch(() => ({}))).subStatus;
 const start = async (id, body = {}) => (await api("POST", `/workflow-definitions/${id}/dispatch`, body)).workflowInstanceId;
 const node = (name) => page.locator(".graph .node", { hasText: name });
 const dialog = page.getByRole("dialog");
@@ -25,7 +23,7 @@ const chart = {
 };
 await api("POST", "/workflow-definitions", { model: { definitionId: "long", name: "long", root: chart, variables: [{ id: "Count", name: "Count", typeName: "Int32", value: "1", storageDriverTypeName: "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core" }] }, publish: true });
 const id = await start("long", { correlationId: "order 7" });
-await until("it waits", async () => (await state(id)) === "Suspended");
+await until("it waits", async () => (await subStatus(id)) === "Suspended");
 
 await open(page, `/#/instances/${id}`);
 await node("Wait for the word").waitFor();
@@ -84,7 +82,7 @@ await shoot(page, "finished");
 
 // What another one does is seen here without a word: the page asks again, less and less often.
 const other = await start("long");
-await until("it waits", async () => (await state(other)) === "Suspended");
+await until("it waits", async () => (await subStatus(other)) === "Suspended");
 await page.goto(`${URL_}/#/instances/${other}`);
 await page.getByText(other, { exact: true }).waitFor();
 let asked = 0;
@@ -110,7 +108,7 @@ await page.locator(".graph .node.waiting", { hasText: "Review" }).waitFor();
 await page.getByRole("button", { name: "Cancel", exact: true }).click();
 await page.keyboard.press("Escape");
 await dialog.waitFor({ state: "detached" });
-assert.equal(await state(other), "Suspended");
+assert.equal(await subStatus(other), "Suspended");
 await page.getByRole("button", { name: "Cancel", exact: true }).click();
 await dialog.getByRole("button", { name: "Cancel the instance" }).click();
 await page.locator("h1", { hasText: "Cancelled" }).waitFor();

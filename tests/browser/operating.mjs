@@ -1,14 +1,14 @@
 // An incident is mended and retried, a dead letter replayed, the cluster checked: in our own pages.
 
 import { strict as assert } from "node:assert";
-import { api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { api, arrive, leave, literal, open, publish, shoot, subStatus, until } from "./person.mjs";
 
 const page = await arrive();
 
 // A workflow that fails because another one is not there yet.
 await publish("parent", [{ type: "Elsa.DispatchWorkflow", id: "call", workflowDefinitionId: literal("String", "child"), waitForCompletion: literal("Boolean", true) }]);
 const { workflowInstanceId: id } = await api("POST", "/workflow-definitions/parent/dispatch", { correlationId: "order 7" });
-await until("the instance fails", async () => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus === "Faulted");
+await until("the instance fails", async () => (await subStatus(id)) === "Faulted");
 
 await open(page, "/");
 await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -19,7 +19,7 @@ await shoot(page, "incident");
 await publish("child", [{ type: "Elsa.WriteLine", id: "line", text: literal("String", "here now") }]);
 await page.getByRole("button", { name: "Retry" }).click();
 await page.getByText("No instance has an incident").waitFor();
-await until("the instance finishes", async () => (await api("GET", `/workflow-instances/${id}/execution-state`)).subStatus === "Finished");
+await until("the instance finishes", async () => (await subStatus(id)) === "Finished");
 
 // Keys lead everywhere: 3 is the list of instances.
 await page.keyboard.press("3");
@@ -52,7 +52,7 @@ await dialog.getByText("2 of 2 processed, none failed").waitFor();
 await shoot(page, "deleted");
 await dialog.getByRole("button", { name: "Close" }).click();
 await page.getByText("There are no dead letters").waitFor();
-await until("what was dead has run", async () => (await api("GET", "/workflow-instances/late/execution-state").catch(() => ({}))).subStatus === "Finished");
+await until("what was dead has run", async () => (await subStatus("late")) === "Finished");
 
 await page.keyboard.press("7");
 await page.getByRole("button", { name: "Check now" }).click();

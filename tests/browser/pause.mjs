@@ -1,13 +1,10 @@
 // Workflows are paused and go on, at the button: what waits is there afterwards, and every page says why nothing goes on.
 
 import { strict as assert } from "node:assert";
-import { api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { api, arrive, leave, literal, open, publish, shoot, subStatus, until } from "./person.mjs";
 
 const page = await arrive();
 const isPaused = async () => Boolean((await api("GET", "/admin/workflow-runtime/status")).state.pausedAt);
-// One that was dispatched a moment ago may not be there yet.
-const subStatus = async (id) =>
-  (await api("GET", `/workflow-instances/${id}/execution-state`).catch(() => ({}))).subStatus;
 await publish("late", [{ type: "Elsa.Delay", id: "delay", timeSpan: literal("TimeSpan", "00:00:03") }]);
 
 await open(page, "/");

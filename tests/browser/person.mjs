@@ -120,11 +120,23 @@ export async function drag(page, group, name, x, y) {
 
 /** The API, as a program asks it. */
 export async function api(method, path, body) {
+  const { status, text } = await asked(method, path, body);
+  assert.ok(status < 400, `${method} ${path}: ${status} ${text}`);
+  return text ? JSON.parse(text) : null;
+}
+
+/** The sub-status of an instance; none of one that was dispatched a moment ago and has not begun. */
+export async function subStatus(id) {
+  const path = `/workflow-instances/${id}/execution-state`;
+  const { status, text } = await asked("GET", path);
+  assert.ok(status === 200 || status === 404, `GET ${path}: ${status} ${text}`);
+  return JSON.parse(text).subStatus;
+}
+
+async function asked(method, path, body) {
   const headers = { "content-type": "application/json", authorization: `ApiKey ${process.env.API_KEY}` };
   const response = await fetch(API + path, { method, headers, body: body && JSON.stringify(body) });
-  const text = await response.text();
-  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
-  return text ? JSON.parse(text) : null;
+  return { status: response.status, text: await response.text() };
 }
 
 export const literal = (type, value) => ({ typeName: type, expression: { type: "Literal", value } });

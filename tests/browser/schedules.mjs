@@ -1,7 +1,7 @@
 // Schedules: what starts by itself and when, an occurrence that is skipped once, timers of instances, and tasks to the last one.
 
 import { strict as assert } from "node:assert";
-import { accessible, api, arrive, leave, literal, open, publish, shoot, until } from "./person.mjs";
+import { accessible, api, arrive, leave, literal, open, publish, shoot, subStatus, until } from "./person.mjs";
 
 const page = await arrive();
 const dialog = page.getByRole("dialog");
@@ -17,7 +17,7 @@ await publish("report", [cron("0 0 3 1 * *")]);
 await publish("cleanup", [cron("0 30 4 * * *")]);
 await publish("remind", [{ type: "Elsa.Delay", id: "later", timeSpan: literal("TimeSpan", "3.00:00:00") }]);
 const { workflowInstanceId: waiting } = await api("POST", "/workflow-definitions/remind/dispatch", { correlationId: "order 7" });
-await until("the instance waits", async () => (await api("GET", `/workflow-instances/${waiting}/execution-state`).catch(() => ({}))).subStatus === "Suspended");
+await until("the instance waits", async () => (await subStatus(waiting)) === "Suspended");
 await page.keyboard.press("1");
 await page.getByRole("heading", { name: "Overview" }).waitFor();
 await page.keyboard.press("0");
