@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{Cx, Fault, Run};
 use crate::activity_type::{Failure, Retry};
 use crate::graph::NodeIndex;
-use crate::id::ContextId;
-use crate::instance::{Bookmark, Guarded, Memory};
+use crate::id::{BookmarkId, ContextId};
+use crate::instance::{Bookmark, Guarded, Instance, Memory};
 use crate::journal::Event;
 use crate::time::{Timestamp, format_duration};
 
@@ -103,6 +103,26 @@ impl Cx<'_, '_> {
 
     fn end_at(&mut self, due: Timestamp, of: &str) {
         self.wait_for_guard(END, due, json!({ OF: of, "ResumeAt": due.to_string() }));
+    }
+}
+
+impl Instance {
+    /// The first end of the time that an activity which waits at a bookmark has: its own, or that of an activity around it.
+    /// Answers when it is due and the timer's bookmark, which is to be resumed then. `None`: its time has no end.
+    #[must_use]
+    pub fn timeout_of(&self, bookmark: &BookmarkId) -> Option<(Timestamp, BookmarkId)> {
+        let mut around = Vec::new();
+        let mut at = self.bookmark(bookmark).map(|b| b.context);
+        while let Some(id) = at {
+            around.push(id);
+            at = self.contexts.get(&id).and_then(|context| context.owner);
+        }
+        let ends = self.bookmarks.iter().filter(|b| b.name == END);
+        let ends = ends.filter(|end| around.contains(&end.context));
+        let first = ends
+            .filter_map(|end| Some((end.due()?, end)))
+            .min_by_key(|(due, _)| *due);
+        first.map(|(due, end)| (due, end.id.clone()))
     }
 }
 

@@ -21,7 +21,7 @@ impl Instances<'_> {
         tenant: &Tenant,
         instance_id: &str,
     ) -> Result<ResumeOutcome, RuntimeError> {
-        // A step that runs scripts, or waits for its turn to do so, would keep it waiting.
+        // A step that runs scripts, or waits for its turn to do so, or a call without an answer would keep it waiting.
         let _none_runs = self.running().cancel(tenant, instance_id);
         let request = WakeRequest::new(instance_id, Stimulus::Cancel);
         Ok(outcome(self.kernel().advance(tenant, request).await?))

@@ -1,5 +1,5 @@
-//! Scripts that run right now, and how to end them: a pause, a cancellation and the end of the process do not wait until
-//! a script has used up its time.
+//! Scripts that run right now and calls that wait for their answers, and how to end them: a pause, a cancellation and the
+//! end of the process do not wait until a script has used up its time, and a cancellation for no call's answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,8 @@ struct Steps {
     cuts: BTreeMap<u64, (Key, Cut)>,
     /// Steps that wait for their turn, each with what ends its waiting.
     queued: BTreeMap<u64, (Key, Sender<()>)>,
+    /// Bursts that wait for the answer of a call, each with what ends its waiting.
+    calling: BTreeMap<u64, (Key, Sender<()>)>,
     /// Instances that are being cancelled, each as often as it is.
     cancelled: Vec<Key>,
     has_ended: bool,
@@ -38,11 +40,11 @@ pub(crate) struct Step<'a> {
     pub(crate) cut: Cut,
 }
 
-/// A step that waits for its turn, or has it. Dropping it says that it waits no longer.
+/// A step that waits for its turn or has it, or a burst that waits for an answer. Dropping it says that it waits no longer.
 pub(crate) struct Queued<'a> {
     running: &'a Running,
     number: u64,
-    /// Resolves when the step is not wanted any more.
+    /// Resolves when what it waits for is not wanted any more.
     pub(crate) unwanted: Receiver<()>,
 }
 
@@ -111,6 +113,21 @@ impl Running {
         }
     }
 
+    /// A burst waits for the answer of a call.
+    pub(crate) fn wait(&self, key: Key) -> Queued<'_> {
+        let (sender, unwanted) = channel();
+        let mut steps = self.lock();
+        let number = steps.number();
+        if !steps.cancelled.contains(&key) {
+            steps.calling.insert(number, (key, sender));
+        }
+        Queued {
+            running: self,
+            number,
+            unwanted,
+        }
+    }
+
     /// Cuts all steps off.
     pub(crate) fn cut_all(&self) {
         self.lock().cut(|_| true);
@@ -123,12 +140,14 @@ impl Running {
         steps.cut(|_| true);
     }
 
-    /// Cuts off the steps of an instance, and those that begin before what this returns is dropped.
+    /// Cuts off the steps of an instance and its waiting for an answer, and those that begin before what this returns is
+    /// dropped.
     pub(crate) fn cancel(&self, tenant: &Tenant, instance_id: &str) -> Cancelling<'_> {
         let key = (tenant.clone(), Some(instance_id.to_owned()));
         let mut steps = self.lock();
         steps.cancelled.push(key.clone());
         steps.cut(|other| *other == key);
+        steps.calling.retain(|_, (other, _)| *other != key);
         Cancelling { running: self, key }
     }
 
@@ -154,7 +173,9 @@ impl Drop for Step<'_> {
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
-        self.running.lock().queued.remove(&self.number);
+        let mut steps = self.running.lock();
+        steps.queued.remove(&self.number);
+        steps.calling.remove(&self.number);
     }
 }
 
@@ -195,8 +216,16 @@ mod tests {
         drop((cancelling, one));
         assert!(!begin("i").cut.was_called());
         assert_eq!(running.lock().cuts.len(), 1);
+        let mut calling = running.wait((tenant.clone(), Some("i".to_owned())));
         running.cut_all();
         assert!(other.cut.was_called());
+        assert_eq!(
+            calling.unwanted.try_recv(),
+            Ok(None),
+            "a pause lets it wait"
+        );
+        let _cancelling = running.cancel(&tenant, "i");
+        assert!(calling.unwanted.try_recv().is_err());
         running.end();
         assert!(begin("k").cut.was_called());
     }

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Map, json};
 
 use crate::crashes::written;
-use crate::flow::{delay, event, literal, parallel, sequence, steps, write};
+use crate::flow::{call, delay, event, literal, parallel, sequence, steps, write};
 use crate::world::{Node, World, bookmark, settle, wait_ms};
 
 /// The number of the last commit of an instance.
@@ -25,10 +25,6 @@ fn named(name: &str, instance: Option<&str>) -> EventRequest {
         waits: true,
         ..EventRequest::default()
     }
-}
-
-fn call() -> serde_json::Value {
-    json!({ "type": "Elsa.SendHttpRequest", "url": literal("Uri", "http://example.test/") })
 }
 
 #[tokio::test(start_paused = true)]

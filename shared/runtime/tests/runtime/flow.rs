@@ -29,6 +29,11 @@ pub(crate) fn publish(name: &str) -> Value {
     json!({ "type": "Elsa.PublishEvent", "eventName": literal("String", name), "payload": literal("Object", "hello") })
 }
 
+/// An HTTP request.
+pub(crate) fn call() -> Value {
+    json!({ "type": "Elsa.SendHttpRequest", "url": literal("Uri", "http://example.test/") })
+}
+
 pub(crate) fn delay(span: &str) -> Value {
     json!({ "type": "Elsa.Delay", "timeSpan": literal("TimeSpan", span) })
 }

@@ -14,6 +14,7 @@ mod activation;
 mod audit;
 mod budgets;
 mod bulk;
+mod calls;
 mod chains;
 mod combined;
 mod crashes;

@@ -111,13 +111,16 @@ pub(crate) struct Web {
     pub(crate) requests: Mutex<Vec<HttpRequest>>,
     /// Status and body of the next answers; afterwards it is 200 and `{}`. 0: nobody is there.
     pub(crate) answers: Mutex<VecDeque<(u16, Vec<u8>)>>,
+    /// How much longer than usual an answer takes, ms.
+    pub(crate) slow_ms: AtomicU64,
 }
 
 #[async_trait]
 impl HttpCaller for Web {
     async fn call(&self, request: &HttpRequest, _timeout_ms: u64) -> Answer {
         self.requests.lock().unwrap().push(request.clone());
-        sleep(Duration::from_millis(50)).await;
+        let slow_ms = self.slow_ms.load(Ordering::Relaxed);
+        sleep(Duration::from_millis(50 + slow_ms)).await;
         let next = self.answers.lock().unwrap().pop_front();
         let (status, body) = next.unwrap_or_else(|| (200, b"{}".to_vec()));
         if status == 0 {

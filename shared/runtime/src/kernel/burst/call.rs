@@ -4,7 +4,9 @@ use std::pin::pin;
 
 use dormouse_engine::call::{Answer, Call, Request};
 use dormouse_engine::effect::Child;
+use dormouse_engine::id::BookmarkId;
 use dormouse_engine::step::{Next, Stimulus, Transition};
+use dormouse_engine::time::Timestamp;
 use dormouse_store::Tenant;
 use futures_util::future::{BoxFuture, Either, select};
 
@@ -18,24 +20,63 @@ use crate::work::definition_handle::DefinitionHandle;
 use crate::work::start::{StartOutcome, StartRequest};
 use crate::work::wake::WakeRequest;
 
+/// End of the wait for a call's answer.
+pub(crate) enum Heard {
+    /// It was answered.
+    Answer(Answer),
+    /// The time of the activity is over, or of one around it: the timer's bookmark, to be resumed.
+    TimedOut(BookmarkId),
+    /// It does not fit in what is left of the invocation, and is to be made by another one, under the same key.
+    OutOfTime,
+}
+
 impl Burst<'_> {
-    /// Makes a call and waits for its answer, renewing the lease meanwhile. `None`: it does not fit in what is left of
-    /// the invocation, and is to be made by another one, under the same key.
-    pub(crate) async fn answer(&mut self, call: &Call) -> Result<Option<Answer>, RuntimeError> {
+    /// Makes a call and waits for its answer, renewing the lease meanwhile. `end`: the end of the activity's time and its
+    /// timer, which cannot fire while this burst holds the instance.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::InProgress`] if the instance is being cancelled, and those of the call.
+    pub(crate) async fn answer(
+        &mut self,
+        call: &Call,
+        end: Option<(Timestamp, BookmarkId)>,
+    ) -> Result<Heard, RuntimeError> {
         let runtime = self.runtime;
-        if !runtime.has_time_for(runtime.kernel().may_take_ms(&call.request)) {
-            return Ok(None);
+        // A child's burst is not given up halfway: it would keep its lease. Its own calls have ends of their own.
+        let end = end.filter(|_| matches!(call.request, Request::Http(_)));
+        let left_ms = || match &end {
+            Some((due, _)) => (due.0 - runtime.now().0).max(0),
+            None => i64::MAX,
+        };
+        let may_take_ms = runtime.kernel().may_take_ms(&call.request);
+        if !runtime.has_time_for(may_take_ms.min(left_ms().unsigned_abs())) {
+            return Ok(Heard::OutOfTime);
         }
         let instance = self.loaded()?.instance_id().to_owned();
         let key = (self.tenant, instance.as_str());
-        let mut answer = pin!(runtime.kernel().answer(key, &call.request));
+        let answer = runtime.kernel().answer(key, &call.request);
+        let mut waiting = runtime
+            .running()
+            .wait((self.tenant.clone(), Some(instance.clone())));
+        let mut answer = pin!(select(answer, &mut waiting.unwanted));
         let half_ms = (runtime.config().lease_ms / 2).max(1);
         loop {
-            let pause_ms = runtime.within_ms(half_ms).unsigned_abs();
+            if let Some((_, timer)) = end.as_ref().filter(|_| left_ms() == 0) {
+                return Ok(Heard::TimedOut(timer.clone()));
+            }
+            let pause_ms = runtime.within_ms(half_ms.min(left_ms())).unsigned_abs();
             let pause = pin!(runtime.ports().clock.sleep(pause_ms));
             match select(answer.as_mut(), pause).await {
-                Either::Left((answer, _)) => return answer.map(Some),
-                Either::Right(_) if runtime.is_out_of_time() => return Ok(None),
+                Either::Left((Either::Left((answer, _)), _)) => return answer.map(Heard::Answer),
+                Either::Left((Either::Right(_), _)) => {
+                    return Err(RuntimeError::InProgress {
+                        instance_id: instance.clone(),
+                        until_ms: runtime.now().0,
+                    });
+                }
+                Either::Right(_) if left_ms() == 0 => {}
+                Either::Right(_) if runtime.is_out_of_time() => return Ok(Heard::OutOfTime),
                 Either::Right(_) => self.renew().await?,
             }
         }

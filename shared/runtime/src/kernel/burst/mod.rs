@@ -23,6 +23,7 @@ use dormouse_store::table::{TableError, Write};
 use dormouse_store::{StoreError, Tenant};
 use futures_util::future::BoxFuture;
 
+use call::Heard;
 pub(crate) use call::no_such_workflow;
 pub(crate) use compose::{Composed, found_by};
 pub(crate) use measure::Since;
@@ -237,14 +238,18 @@ impl<'a> Burst<'a> {
                     None => Stimulus::Continue,
                     // One at a time: its answer is committed before the next one starts.
                     Some(call) => {
-                        let answer = match self.answer(&call).await {
-                            Ok(Some(answer)) => answer,
-                            Ok(None) => return self.hand_over(transition).await,
+                        let end = transition.instance.timeout_of(&call.bookmark);
+                        match self.answer(&call, end).await {
+                            Ok(Heard::Answer(answer)) => Stimulus::Answered {
+                                bookmark: call.bookmark,
+                                answer,
+                            },
+                            Ok(Heard::TimedOut(bookmark)) => Stimulus::Resume {
+                                bookmark,
+                                input: serde_json::Map::new(),
+                            },
+                            Ok(Heard::OutOfTime) => return self.hand_over(transition).await,
                             Err(error) => return Err(self.abandon(error).await),
-                        };
-                        Stimulus::Answered {
-                            bookmark: call.bookmark,
-                            answer,
                         }
                     }
                 },
