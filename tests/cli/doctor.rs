@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use dormouse_embedded::EmbeddedTable;
+use dormouse_store::item::config::StoreConfig;
+use dormouse_store::outbox::row::Effect;
 use dormouse_store::table::scan::Scan;
 use dormouse_store::table::{Attributes, Condition, Item, Key, Table, Value, Write};
+use dormouse_store::{Store, Tenant};
 
 use crate::process::{Server, folder, run};
 
@@ -127,7 +130,23 @@ fn what_is_broken_is_found_mended_and_then_gone() {
     server.wait_for(&id, "Finished");
 }
 
-/// Changes a byte in the summary of an instance's head, wherever the file has it.
+/// Changes a byte of each of these, wherever the table's file has them.
+fn damage(data: &Path, parts: &[&[u8]]) {
+    let file = data.join("dormouse.sqlite");
+    let mut content = std::fs::read(&file).unwrap();
+    for part in parts {
+        let places: Vec<usize> = (0..content.len() - part.len())
+            .filter(|at| content[*at..].starts_with(part))
+            .collect();
+        assert!(!places.is_empty(), "{part:?} is not in the file");
+        for at in places {
+            content[at] ^= 0xff;
+        }
+    }
+    std::fs::write(&file, content).unwrap();
+}
+
+/// Damages the summary of an instance's head.
 async fn damage_head(data: &Path, id: &str) {
     let table = EmbeddedTable::open(data).unwrap();
     let all = items(&table).await;
@@ -137,16 +156,7 @@ async fn damage_head(data: &Path, id: &str) {
     let Some(Value::B(summary)) = head.attributes.get("su") else {
         panic!("{head:?}")
     };
-    let file = data.join("dormouse.sqlite");
-    let mut content = std::fs::read(&file).unwrap();
-    let places: Vec<usize> = (0..content.len() - summary.len())
-        .filter(|at| content[*at..].starts_with(summary))
-        .collect();
-    assert!(!places.is_empty(), "the summary is not in the file");
-    for at in places {
-        content[at] ^= 0xff;
-    }
-    std::fs::write(&file, content).unwrap();
+    damage(data, &[summary]);
 }
 
 #[test]
@@ -204,6 +214,67 @@ fn a_damaged_item_is_named_and_hides_nothing_else() {
     let listed: BTreeSet<_> = listed.map(|one| one["id"].as_str().unwrap()).collect();
     let is_listed = ids.each_ref().map(|id| listed.contains(id.as_str()));
     assert_eq!(is_listed, [true, false, true]);
+    // Lists of other indexes read the heads.
+    let suspended = server.json(&["list", "--status", "suspended"]);
+    assert_eq!(suspended["items"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_damaged_timer_and_a_damaged_effect_delay_no_other_one() {
+    let data = folder();
+    let server = Server::start(data.path());
+    server.publish("hello");
+    let started = server.json(&["start", "hello"]);
+    let waiting = started["workflowInstanceId"].as_str().unwrap().to_owned();
+    server.kill();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let rows = runtime.block_on(async {
+        let table = EmbeddedTable::open(data.path()).unwrap();
+        let mark = |number: u8| Value::B(vec![0xa0 + number; 40].into());
+        // The first of each shard: due before all others.
+        let kinds = [(0, "TIMER"), (1, "OUTBOX"), (2, "CHAIN")];
+        let rows = kinds.map(|(number, kind)| {
+            let row = move |shard: u8| {
+                let attributes = Attributes::from([("bo".to_owned(), mark(number * 16 + shard))]);
+                let key = Key::new(format!("~/{kind}#{shard:02}"), "0000000000001#default#x");
+                Write::Put(Item { key, attributes }, Condition::Absent)
+            };
+            (0..16).map(row).collect::<Vec<_>>()
+        });
+        table.write(&rows.concat()).await.unwrap();
+        rows.concat().len()
+    });
+    let marks: Vec<_> = (0..48_u8).map(|number| vec![0xa0 + number; 40]).collect();
+    let marks: Vec<_> = marks.iter().map(Vec::as_slice).collect();
+    damage(data.path(), &marks);
+
+    let server = Server::start(data.path());
+    server.wait_for(&waiting, "Finished");
+    // Timers of all tenants are listed, with and without the damaged ones.
+    server.json(&["schedules", "timers"]);
+    server.json(&["schedules", "list"]);
+    server.kill();
+    runtime.block_on(async {
+        let table = std::sync::Arc::new(EmbeddedTable::open(data.path()).unwrap());
+        let store = Store::new(table, StoreConfig::embedded());
+        let (id, body) = ("kept".into(), vec![0].into());
+        let effect = [Effect { id, body }];
+        let outbox = store.outbox();
+        outbox
+            .put(&Tenant::default(), "x", 2, &effect)
+            .await
+            .unwrap();
+        let mut kept = 0;
+        for shard in 0..outbox.shards() {
+            let page = outbox.list(shard, 3, 10, None).await.unwrap();
+            kept += page.rows.len();
+        }
+        assert_eq!(kept, 1);
+    });
+    let args = ["doctor", "--json", "--data", data.path().to_str().unwrap()];
+    let report = run(args).ended(6).json();
+    let found = report["found"].as_array().unwrap().iter();
+    assert_eq!(found.filter(|f| f["kind"] == "damaged").count(), rows);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dormouse_tests::api::{complete_task, journal, look, publish, seen};
 use dormouse_tests::chance::Chance;
@@ -152,8 +152,22 @@ fn a_full_disk_refuses_what_it_cannot_keep_and_there_is_no_need_to_restart() {
     let server = serve(Path::new(BINARY), &disk.0.join("data"), &log, &[]);
     let kept = fill(&mut server.client(0));
     assert_eq!(kept.status, 507);
-    std::thread::sleep(FULL);
+    let mut monitor = server.client(0);
+    let is_full = |monitor: &mut Client| {
+        let ready = monitor.get("/health/ready").unwrap();
+        assert!(monitor.get("/health/live").unwrap().is_success());
+        let is_full = ready.status == 503;
+        assert!(is_full || ready.is_success(), "{}", ready.status);
+        assert!(!is_full || String::from_utf8_lossy(&ready.body).contains("the disk is full"));
+        is_full
+    };
+    let begin = Instant::now();
+    while begin.elapsed() < FULL {
+        assert!(is_full(&mut monitor));
+        std::thread::sleep(Duration::from_millis(200));
+    }
     fs::remove_file(&ballast).unwrap();
+    until(&server, || !is_full(&mut monitor));
     goes_on(&server, &kept);
     assert!(
         !server.log().contains("dead letter"),

@@ -13,14 +13,17 @@ mod log;
 mod operation;
 mod place;
 mod reader;
+mod refusing;
 mod row;
 mod schema;
 mod select;
 mod snapshot;
+mod told;
 mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use dormouse_store::table::limits::{
@@ -36,6 +39,7 @@ use failure::Failure;
 use folder::Folder;
 use log::{Log, Partition};
 use reader::Readers;
+use refusing::{Known, Refusing};
 use writer::Writer;
 
 pub use snapshot::Snapshot;
@@ -58,6 +62,7 @@ pub struct EmbeddedTable {
     readers: Arc<Readers>,
     writer: Writer,
     log: Arc<Log>,
+    refusing: Arc<Refusing>,
     _folder: Folder,
 }
 
@@ -82,11 +87,14 @@ impl EmbeddedTable {
         let connection = schema::open_to_write(&folder, options)?;
         let readers = Arc::new(Readers::new(folder.file()));
         let (log, log_thread) = Log::start(&folder.file())?;
-        let writer = Writer::start(connection, folder.file(), Arc::clone(&log), log_thread)?;
+        let refusing = Arc::new(Refusing::default());
+        let side = (Arc::clone(&log), Arc::clone(&refusing));
+        let writer = Writer::start(connection, folder.file(), side, log_thread)?;
         Ok(Self {
             readers,
             writer,
             log,
+            refusing,
             _folder: folder,
         })
     }
@@ -117,6 +125,25 @@ impl EmbeddedTable {
                 return Ok(swept);
             }
             swept += some;
+        }
+    }
+}
+
+impl EmbeddedTable {
+    async fn accepts_writes_at(&self, now: Instant) -> Result<(), TableError> {
+        if let Some(failure) = self.log.broken() {
+            return Err(failure.error());
+        }
+        match self.refusing.known(now) {
+            Known::Accepted => Ok(()),
+            Known::Refused(failure) => Err(failure.error()),
+            Known::Due => {
+                let ask = |attempt| self.writer.ask(Durability::Ordered, Vec::new(), attempt);
+                ask(refusing::store as fn(&_) -> _).await?;
+                ask(refusing::delete).await?;
+                self.refusing.accept();
+                Ok(())
+            }
         }
     }
 }
@@ -224,5 +251,9 @@ impl Table for EmbeddedTable {
             rest = later;
         }
         Ok(())
+    }
+    /// Writes nothing unless a write was refused, and then once a second at most.
+    async fn accepts_writes(&self) -> Result<(), TableError> {
+        self.accepts_writes_at(Instant::now()).await
     }
 }

@@ -1,5 +1,7 @@
 //! Whether the server lives, and whether it can work.
 
+use std::fmt::Display;
+
 use axum::extract::State;
 use axum::middleware::map_response;
 use axum::routing::get;
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::headers;
-use crate::refusal::{Overload, Refusal};
+use crate::refusal::{Operating, Overload, Refusal};
 
 /// The routes, relative to the root.
 pub(crate) fn routes() -> Router<App> {
@@ -34,17 +36,26 @@ async fn live() -> Json<Value> {
     Json(json!({ "status": "Healthy" }))
 }
 
-/// It takes requests, and its table answers.
+/// It takes requests, and its table answers and accepts writes.
 async fn ready(State(app): State<App>) -> Result<Json<Value>, Refusal> {
     if app.is_draining() {
         return Err(Refusal::Draining);
     }
     let runtime: &Runtime = app.runtime();
-    runtime
+    let writes = runtime.store().table().accepts_writes().await;
+    writes.map_err(|error| not_ready(&error))?;
+    let read = runtime
         .query()
         .definition(app.tenant(), &DefinitionHandle::latest("health"))
-        .await?;
+        .await;
+    read.map_err(|error| not_ready(&error))?;
     Ok(Json(
         json!({ "status": "Healthy", "node": runtime.config().node }),
     ))
+}
+
+/// The cause is in the log: the table wrote it there.
+fn not_ready(error: &dyn Display) -> Refusal {
+    let reason = error.to_string();
+    Operating::NotReady { reason }.into()
 }

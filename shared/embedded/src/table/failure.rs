@@ -1,8 +1,9 @@
 //! What SQLite's error codes mean to the users of a table. The only file that reads them.
 
+use std::fmt::Display;
 use std::path::Path;
 
-use dormouse_store::table::TableError;
+use dormouse_store::table::{DamagedItem, Key, TableError};
 use rusqlite::ErrorCode;
 
 /// Why a statement failed, by what can be done about it.
@@ -14,6 +15,8 @@ pub(super) enum Failure {
     Full(String),
     /// The file is damaged, or no database at all.
     Damaged(String),
+    /// One item is.
+    DamagedItem(Key),
     /// The disk or the permissions; whatever was under way has not happened.
     Disk(String),
     /// The file is not in its folder any more: what is written goes where the next start does not look.
@@ -39,11 +42,8 @@ impl Failure {
     }
 
     /// An item's body that cannot be read.
-    pub(super) fn damaged_item(key: &dormouse_store::table::Key) -> Self {
-        Self::Damaged(format!(
-            "the item {} {} does not read back",
-            key.partition, key.sort
-        ))
+    pub(super) fn damaged_item(key: &Key) -> Self {
+        Self::DamagedItem(key.clone())
     }
 
     /// As the port's error.
@@ -51,13 +51,11 @@ impl Failure {
         match self {
             Self::Busy => TableError::Busy,
             Self::Full(said) => TableError::Full(said.as_str().into()),
-            Self::Damaged(said) => TableError::Unusable(
-                format!(
-                    "its file is damaged or not a table of Dormouse ({said}): restore the data folder from a \
-                     backup, or move it away to begin with an empty one"
-                ),
-                None,
-            ),
+            Self::Damaged(said) => TableError::Unusable(damaged(said), None),
+            Self::DamagedItem(key) => {
+                let source = DamagedItem(key.clone());
+                TableError::Unusable(damaged(&source), Some(Box::new(source)))
+            }
             Self::Disk(said) => TableError::Unusable(
                 format!(
                     "its file cannot be read or written ({said}): check the disk and the rights of this user"
@@ -79,6 +77,13 @@ impl Failure {
     pub(super) fn unknown(&self) -> TableError {
         TableError::Unknown(Box::new(self.error()))
     }
+}
+
+fn damaged(what: &dyn Display) -> String {
+    format!(
+        "its file is damaged or not a table of Dormouse ({what}): restore the data folder from a backup, or move it \
+         away to begin with an empty one"
+    )
 }
 
 /// Whether the error of a commit leaves open if it happened: a failed fsync may have written all or nothing.

@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::row::{self, RowError};
 use super::schema::open_to_read;
 use super::select::Select;
+use super::told::Told;
 
 /// Connections kept when nobody reads. As many as there are readers are opened, as a rule no more than the
 /// machine has cores.
@@ -31,6 +32,7 @@ const SCAN_PAGE: u32 = 1_000;
 pub(super) struct Readers {
     file: PathBuf,
     idle: Mutex<Vec<Connection>>,
+    told: Told,
 }
 
 impl Readers {
@@ -38,6 +40,7 @@ impl Readers {
         Self {
             file,
             idle: Mutex::default(),
+            told: Told::default(),
         }
     }
 
@@ -50,7 +53,7 @@ impl Readers {
     /// One page of a partition.
     pub(super) fn query(&self, query: &Query) -> Result<Page, TableError> {
         let select = Select::of(query)?;
-        self.with_connection(|connection| page(connection, query, &select))
+        self.with_connection(|connection| page(connection, query, &select, &self.told))
     }
 
     /// How many items a query has, `most` at most.
@@ -94,16 +97,25 @@ impl Readers {
         }
         result.map_err(|error| match error {
             RowError::Sqlite(error) => failed(error),
-            RowError::Damaged(key) => Failure::damaged_item(&key).error(),
+            RowError::Damaged(key) => {
+                self.told.damaged(&key);
+                Failure::damaged_item(&key).error()
+            }
         })
     }
 }
 
 /// One page of a query.
 ///
-/// A list of an index leaves out a row that does not read back: the others are still wanted. A partition does not:
-/// from what is missing there, callers conclude what to do.
-fn page(connection: &Connection, query: &Query, select: &Select) -> Result<Page, RowError> {
+/// A list of an index leaves out a row that does not read back: the others are still wanted. A partition does not unless
+/// the caller says so: from what is missing there, callers conclude what to do.
+fn page(
+    connection: &Connection,
+    query: &Query,
+    select: &Select,
+    told: &Told,
+) -> Result<Page, RowError> {
+    let leaves_out = query.leaves_out_damaged || query.index.is_some();
     let mut statement = connection.prepare_cached(&select.sql)?;
     let mut rows = statement.query(params_from_iter(select.parameters()))?;
     let mut page = Page::default();
@@ -124,14 +136,13 @@ fn page(connection: &Connection, query: &Query, select: &Select) -> Result<Page,
                 page.items.push(item);
                 left_out = None;
             }
-            Err(RowError::Damaged(key)) if query.index.is_some() => {
-                tracing::error!(
-                    partition = key.partition,
-                    sort = key.sort,
-                    "a damaged item is left out of a list; `dormouse doctor` names all of them"
-                );
-                let (sort, key) = (row.get(2)?, Some(key));
-                left_out = Some(Cursor { sort, key });
+            Err(RowError::Damaged(key)) if leaves_out => {
+                told.damaged(&key);
+                let key = query.index.map(|_| key);
+                left_out = Some(Cursor {
+                    sort: row.get(2)?,
+                    key,
+                });
             }
             Err(error) => return Err(error),
         }

@@ -17,6 +17,7 @@ use super::job::{Job, Request};
 use super::log::{Log, Partition};
 use super::operation::{Done, OperationError};
 use super::place::Place;
+use super::refusing::Refusing;
 
 /// Requests in one transaction at most; the rest waits for the next.
 const GROUP_MAX: usize = 256;
@@ -66,7 +67,7 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         file: PathBuf,
-        log: Arc<Log>,
+        (log, refusing): (Arc<Log>, Arc<Refusing>),
         log_thread: JoinHandle<()>,
     ) -> Result<Self, TableError> {
         let (requests, waiting) = mpsc::channel();
@@ -77,6 +78,7 @@ impl Writer {
             place,
             waiting,
             log,
+            refusing,
             log_rows: 0,
             log_rows_max: LOG_PAGES_MAX / PAGES_PER_ROW,
             broken: None,
@@ -162,6 +164,7 @@ struct Work {
     place: Place,
     waiting: Receiver<Waiting>,
     log: Arc<Log>,
+    refusing: Arc<Refusing>,
     /// Rows changed since the log was last moved.
     log_rows: usize,
     /// Changed rows after which it is moved: as many as should take [`LOG_PAGES_MAX`].
@@ -178,6 +181,7 @@ impl Work {
             match self.commit(&mut group) {
                 Ok(()) => self.answer(group),
                 Err(not_done) => {
+                    self.refusing.refuse(not_done.failure());
                     group
                         .into_iter()
                         .for_each(|request| request.job.refuse(not_done.error()));
@@ -304,6 +308,12 @@ enum NotDone {
 }
 
 impl NotDone {
+    fn failure(&self) -> &Failure {
+        match self {
+            Self::Refused(failure) | Self::Unknown(failure) => failure,
+        }
+    }
+
     fn error(&self) -> TableError {
         match self {
             Self::Refused(failure) => failure.error(),

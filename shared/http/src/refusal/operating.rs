@@ -84,6 +84,9 @@ pub enum Operating {
     },
     NotYourDeployment,
     HttpsRequired,
+    NotReady {
+        reason: String,
+    },
     ExportTooLarge {
         limit: usize,
     },
@@ -246,6 +249,11 @@ impl Operating {
                 S::FORBIDDEN,
                 "httpsRequired",
                 "this server takes only requests that came encrypted; use https, through the proxy that says so in X-Forwarded-Proto".to_owned(),
+            ),
+            Self::NotReady { reason } => (
+                S::SERVICE_UNAVAILABLE,
+                "notReady",
+                format!("this server cannot work now: {reason}"),
             ),
             Self::ExportTooLarge { limit } => (
                 S::PAYLOAD_TOO_LARGE,

@@ -146,6 +146,7 @@ impl Instances<'_> {
             descending: false,
             limit: limit.clamp(1, 1_000),
             cursor: None,
+            leaves_out_damaged: false,
         };
         let page = self.table().query(&query).await?;
         let listed = page.items.iter().map(|item| {

@@ -158,6 +158,7 @@ impl Instances<'_> {
             descending: !range.ascending,
             limit,
             cursor: None,
+            leaves_out_damaged: false,
         };
         Ok(partitions.into_iter().map(query).collect())
     }
@@ -211,7 +212,11 @@ impl Instances<'_> {
             if let Some(summary) = &listed.summary {
                 return Ok(decode(listed, summary));
             }
-            let item = self.table().get(&listed.key).await?;
+            let item = match self.table().get(&listed.key).await {
+                // The table has logged it.
+                Err(error) if error.is_damaged_item() => None,
+                item => item?,
+            };
             let summary = item
                 .as_ref()
                 .and_then(|i| body::bytes(&i.attributes, Index::SUMMARY));

@@ -115,6 +115,12 @@ impl StoreError {
         )
     }
 
+    /// Whether one stored item does not read back; others do.
+    #[must_use]
+    pub fn is_damaged_item(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_damaged_item())
+    }
+
     pub(crate) fn damaged(what: &'static str) -> Self {
         Self::Damaged { what, cause: None }
     }

@@ -232,6 +232,7 @@ impl Operations<'_> {
             descending: false,
             limit: u32::try_from(limit).unwrap_or(1_000).clamp(1, 1_000),
             cursor: None,
+            leaves_out_damaged: false,
         };
         let mut jobs = Vec::new();
         loop {

@@ -92,6 +92,7 @@ impl Operations<'_> {
             descending: true,
             limit,
             cursor,
+            leaves_out_damaged: true,
         };
         let page = self.table().query(&query).await?;
         Ok(AuditPage {

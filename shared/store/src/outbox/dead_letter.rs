@@ -202,6 +202,7 @@ impl DeadLetters<'_> {
             limit,
             cursor,
             until: String::new(),
+            leaves_out_damaged: true,
             ..all
         };
         let page = self.table().query(&query).await?;

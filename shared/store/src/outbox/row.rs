@@ -226,6 +226,7 @@ impl Outbox<'_> {
             descending: false,
             limit: limit.clamp(1, 1_000),
             cursor,
+            leaves_out_damaged: true,
         };
         let page = self.table().query(&query).await?;
         let read = |item: &Item| {

@@ -265,6 +265,7 @@ impl Chains<'_> {
         let query = Query {
             until: String::new(),
             cursor,
+            leaves_out_damaged: true,
             ..Query::prefix(partition(shard), "")
         };
         let page = self.table().query(&query).await?;

@@ -23,6 +23,7 @@ pub(super) async fn merged(
             descending: false,
             limit: u32::try_from(limit).unwrap_or(u32::MAX).clamp(1, 1_000),
             cursor: None,
+            leaves_out_damaged: true,
         };
         let mut found = 0;
         loop {

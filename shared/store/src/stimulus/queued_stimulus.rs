@@ -213,6 +213,7 @@ impl Stimuli<'_> {
             descending: false,
             limit: limit.clamp(1, 1_000),
             cursor: None,
+            leaves_out_damaged: false,
         };
         let page = self.table().query(&query).await?;
         Ok(page.items.into_iter().map(|item| item.key).collect())

@@ -84,6 +84,7 @@ impl TaskRows<'_> {
             descending: false,
             limit,
             cursor,
+            leaves_out_damaged: true,
         };
         let page = self.table().query(&query).await?;
         let row = |item: Item| {

@@ -162,6 +162,7 @@ impl Timers<'_> {
             descending: false,
             limit: limit.clamp(1, 1_000),
             cursor,
+            leaves_out_damaged: true,
         };
         let page = self.table().query(&query).await?;
         Ok(TimerPage {

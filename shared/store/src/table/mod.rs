@@ -191,6 +191,9 @@ pub struct Query {
     pub limit: u32,
     /// The cursor of an earlier page's end.
     pub cursor: Option<String>,
+    /// True: an item that does not read back is left out and logged, as lists of an index always do. False: it fails the
+    /// query. Only for callers that lose nothing by a row that stays where it is.
+    pub leaves_out_damaged: bool,
 }
 
 impl Query {
@@ -209,6 +212,7 @@ impl Query {
             descending: false,
             limit: 1_000,
             cursor: None,
+            leaves_out_damaged: false,
         }
     }
 }
@@ -263,6 +267,19 @@ pub enum TableError {
     ),
 }
 
+/// The source of a [`TableError::Unusable`] that is about one item: its body does not read back.
+#[derive(Debug, thiserror::Error)]
+#[error("the item {} {} does not read back", .0.partition, .0.sort)]
+pub struct DamagedItem(pub Key);
+
+impl TableError {
+    /// Whether one item is damaged, and the rest of the table can be used.
+    #[must_use]
+    pub fn is_damaged_item(&self) -> bool {
+        matches!(self, Self::Unusable(_, Some(source)) if source.is::<DamagedItem>())
+    }
+}
+
 /// A store of items, strongly consistent.
 #[async_trait]
 pub trait Table: Send + Sync + 'static {
@@ -304,6 +321,12 @@ pub trait Table: Send + Sync + 'static {
                 return Err(TableError::Invalid("a plain write has a condition".into()));
             }
         }
+        Ok(())
+    }
+
+    /// Fails while the table refuses writes, for monitors, which may ask often. Tables that have no such state always
+    /// accept.
+    async fn accepts_writes(&self) -> Result<(), TableError> {
         Ok(())
     }
 }
