@@ -234,6 +234,24 @@ fn what_does_not_exist_is_told_by_name() {
         .run(&["show", "a/../b?c#d"])
         .ended(5)
         .complains("a/../b?c#d");
+    server
+        .run(&["alter", "nobody", "--cancel"])
+        .ended(5)
+        .complains("`nobody`");
+    server
+        .run(&["retry", "nobody"])
+        .ended(5)
+        .complains("`nobody`");
+    server.publish("hello");
+    // It would start at its beginning, as in Elsa.
+    server
+        .run(&["start", "hello", "--trigger", "nowhere"])
+        .ended(5)
+        .complains("`nowhere`");
+    assert_eq!(server.json(&["list"])["items"], serde_json::json!([]));
+    server
+        .run(&["start", "hello", "--trigger", "sleep"])
+        .ended(0);
     let long = "x".repeat(3_000);
     server
         .run(&["show", &long])

@@ -36,6 +36,7 @@ pub(crate) async fn enter_or_refuse(
             if who.kind != Kind::Unasked && name != "login" && who.is_known() {
                 let record = AuditRecord {
                     who: who.name.clone(),
+                    kind: who.kind.name().into(),
                     action: name.to_owned(),
                     subject: path,
                     status: response.status().as_u16(),

@@ -4,27 +4,52 @@
 //! requests must name it by one of the machine's own names: a page whose name was pointed at 127.0.0.1 does not. Where
 //! nobody is asked for a credential, they must name it by a name that a stranger cannot point at it.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::{ConnectInfo, FromRequestParts, OriginalUri, Request};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, header};
 
 use crate::app::App;
 use crate::refusal::{Operating, Refusal};
 
-/// Where people reach this server: as configured, else as the one who asks does.
-pub(crate) fn address(app: &App, authority: Option<&str>, headers: &HeaderMap) -> String {
-    if let Some(url) = app.public_url() {
-        return url.to_owned();
+/// Where people reach this server, such as `https://flows.example`: as configured, else as the one who asks does.
+#[derive(Debug, Clone)]
+pub(crate) struct Here(pub(crate) String);
+
+impl FromRequestParts<App> for Here {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        if let Some(url) = app.public_url() {
+            return Ok(Self(url.to_owned()));
+        }
+        let uri = parts.extensions.get::<OriginalUri>();
+        let authority = uri.and_then(|uri| uri.authority()).map(Authority::as_str);
+        let named = parts.headers.get(header::HOST);
+        let named = named.and_then(|host| host.to_str().ok());
+        let host = named.or(authority).unwrap_or("localhost");
+        let is_encrypted = parts.extensions.get::<Encrypted>().is_some();
+        let is_plain = app.config().is_local && !is_encrypted;
+        let scheme = if is_plain { "http" } else { "https" };
+        Ok(Self(format!("{scheme}://{host}")))
     }
-    let host = headers.get(header::HOST).and_then(|h| h.to_str().ok());
-    let host = host.or(authority).unwrap_or("localhost");
-    let is_local = app.config().is_local;
-    format!("{}://{host}", if is_local { "http" } else { "https" })
 }
 
 /// Refuses a request under a name that is not this server's.
 pub(crate) fn own_names_only(app: &App, request: &Request) -> Result<(), Refusal> {
+    // Proxies disagree about which of two counts (RFC 9112, 3.2: such a request is answered with 400).
+    if request
+        .headers()
+        .get_all(header::HOST)
+        .iter()
+        .nth(1)
+        .is_some()
+    {
+        return Err(Operating::SeveralHosts.into());
+    }
     let host = host(request.headers());
     let public = app.public_url();
     let is_taken = if app.config().is_local {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::altered::{self, refuse_unknown};
 use super::pages::InstanceFilter;
-use super::{altered, items, text};
+use super::{items, text};
 use crate::client::{Client, segment};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -107,6 +108,7 @@ pub(crate) async fn alter(
     }
     if !args.instances.is_empty() {
         let ids = &args.instances;
+        refuse_unknown(client, ids).await?;
         let body = json!({ "alterations": alterations, "workflowInstanceIds": ids });
         let answer = client.post("/alterations/run", &body).await?;
         return Ok(altered::tell(screen, &altered::results(&answer), "Altered"));

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{items, text};
+use crate::client::{Client, segment};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::screen::Screen;
 
 /// The result for one instance.
@@ -14,6 +16,20 @@ pub(super) struct Altered {
     pub(super) message: String,
     /// State afterwards, where it was requested.
     pub(super) sub_status: Option<String>,
+}
+
+/// Fails with the first id that no instance has, before anything is changed.
+pub(super) async fn refuse_unknown(client: &Client, ids: &[String]) -> Result<(), Failure> {
+    for id in ids {
+        state_of(client, id).await?;
+    }
+    Ok(())
+}
+
+/// Status of an instance.
+pub(super) async fn state_of(client: &Client, id: &str) -> Result<Value, Failure> {
+    let path = format!("/workflow-instances/{}/execution-state", segment(id));
+    client.get(&path).await
 }
 
 /// Reads the results of the server's answer.

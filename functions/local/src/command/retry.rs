@@ -3,8 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{altered, text};
-use crate::client::{Client, segment};
+use super::altered::{self, refuse_unknown, state_of};
+use super::text;
+use crate::client::Client;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -26,20 +27,13 @@ pub(crate) async fn retry(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    // An unknown id is told as such before anything is retried.
-    for id in &args.instances {
-        client.get(&state_path(id)).await?;
-    }
+    refuse_unknown(client, &args.instances).await?;
     let body = json!({ "workflowInstanceIds": args.instances, "activityIds": args.activity });
     let answer = client.post("/alterations/workflows/retry", &body).await?;
     let mut results = altered::results(&answer);
     for result in &mut results {
-        let state = client.get(&state_path(&result.instance)).await?;
+        let state = state_of(client, &result.instance).await?;
         result.sub_status = Some(text(&state, "subStatus").to_owned());
     }
     Ok(altered::tell(screen, &results, "Retried"))
-}
-
-fn state_path(id: &str) -> String {
-    format!("/workflow-instances/{}/execution-state", segment(id))
 }

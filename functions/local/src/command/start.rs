@@ -38,7 +38,7 @@ pub(crate) struct StartArgs {
     strict: bool,
 }
 
-/// Compares the input with what the definition declares. One that cannot be read is told by the start itself.
+/// Compares input and trigger with what the definition declares. A definition that cannot be read is told by the start itself.
 async fn check(
     args: &StartArgs,
     given: &Map<String, Value>,
@@ -47,9 +47,39 @@ async fn check(
 ) -> Result<(), Failure> {
     let (id, version) = (segment(&args.definition), segment(&args.version_options));
     let path = format!("/workflow-definitions/by-definition-id/{id}?versionOptions={version}");
-    match client.get(&path).await.map(Definition::from_value) {
-        Ok(Ok(definition)) => input::check(screen, given, &definition.inputs, args.strict),
-        Ok(Err(_)) | Err(_) => Ok(()),
+    let Ok(found) = client.get(&path).await else {
+        return Ok(());
+    };
+    if let Some(id) = args
+        .trigger
+        .as_deref()
+        .filter(|id| !has_activity(&found, id))
+    {
+        // Elsa starts such an instance at its beginning, and so does the server.
+        return Err(Failure::new(
+            Exit::NotFound,
+            "noSuchActivity",
+            format!(
+                "the workflow `{}` has no activity `{id}` to start at",
+                args.definition
+            ),
+        ));
+    }
+    match Definition::from_value(found) {
+        Ok(definition) => input::check(screen, given, &definition.inputs, args.strict),
+        Err(_) => Ok(()),
+    }
+}
+
+/// True if a definition has such an activity, at any depth.
+fn has_activity(value: &Value, id: &str) -> bool {
+    match value {
+        Value::Object(members) => {
+            let is_it = members.contains_key("type") && members.get("id").is_some_and(|v| v == id);
+            is_it || members.values().any(|member| has_activity(member, id))
+        }
+        Value::Array(items) => items.iter().any(|item| has_activity(item, id)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -61,7 +91,7 @@ pub(crate) async fn start(
 ) -> Result<Exit, Failure> {
     let key = idempotency_key(args.key.as_deref())?;
     let input = args.input.read()?;
-    if !input.is_empty() {
+    if !input.is_empty() || args.trigger.is_some() {
         check(args, &input, client, screen).await?;
     }
     let body = json!({

@@ -20,6 +20,8 @@ const once = (title, secret) => dialog({
 
 const rolesField = (roles, chosen = []) => h("fieldset", { class: "field" }, h("legend", {}, "Roles"), h("span", {}, roles.map((one) => h("label", { class: "tick" }, h("input", { type: "checkbox", name: "roles", value: one.id, checked: chosen.includes(one.id) }), ` ${one.name} `))));
 
+const known_as = { application: "API key", external: "account elsewhere" };
+
 const words = (text) => String(text).split(/[\s,]+/).filter(Boolean);
 const required = (form, name, label) => {
   const text = form.get(name).trim();
@@ -112,7 +114,7 @@ export async function page(query) {
         few(can.role.update ? action("Change…", () => putRole(one)) : "", " ", can.role.delete ? remove("role", one.name, `/identity/roles/${encodeURIComponent(one.id)}`, "A role that someone has cannot be deleted.") : ""),
       ]), "There are no roles.")],
     audit && [heading("Audit log of this month"),
-      table(["When", "Who", "Action", "What", "Result", "From"], audit.items.map((one) => [few(clock(one.at)), whole(one.who), few(one.action), h("code", {}, one.subject.replace("/elsa/api", "")), few(h("span", { class: one.status >= 400 ? "bad" : "" }, String(one.status))), few(one.address ?? "")]), "Nothing was recorded."),
+      table(["When", "Who", "Action", "What", "Result", "From"], audit.items.map((one) => [few(clock(one.at)), whole(one.who, known_as[one.kind] ? h("div", { class: "soft" }, known_as[one.kind]) : ""), few(one.action), h("code", {}, one.subject.replace("/elsa/api", "")), few(h("span", { class: one.status >= 400 ? "bad" : "" }, String(one.status))), few(one.address ?? "")]), "Nothing was recorded."),
       h("p", {}, cursor ? link("access", "Newest") : "", " ", audit.cursor && audit.items.length ? link(`access?cursor=${encodeURIComponent(audit.cursor)}`, "Older") : "")],
     !keys && !users && !roles && !audit ? nothing("You may not read accounts.", "Ask an operator for the permissions read:application, read:user, read:role or read:audit.") : "",
   ].flat().filter(Boolean);

@@ -26,6 +26,7 @@ pub(super) async fn list(Scoped(app): Scoped, query: Query) -> Result<Answer<Val
             "id": record.id,
             "at": Timestamp(record.at_ms).to_string(),
             "who": record.who,
+            "kind": Some(&record.kind).filter(|kind| !kind.is_empty()),
             "action": record.action,
             "subject": record.subject,
             "status": record.status,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::session::{answer, record};
 use crate::app::App;
 use crate::client_address::ClientAddress;
-use crate::origin;
+use crate::origin::Here;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -45,10 +45,9 @@ pub(super) async fn ways(Scoped(app): Scoped) -> Answer<Value> {
 pub(super) async fn begin(
     State(app): State<App>,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
+    Here(here): Here,
 ) -> Result<Response, Refusal> {
     refuse_without_issuer(&app, &uri)?;
-    let here = here(&app, &uri, &headers);
     let begun = app
         .identity()
         .begin_oidc(&format!("{here}{CALLBACK}"))
@@ -72,11 +71,11 @@ pub(super) async fn end(
     State(app): State<App>,
     client: ClientAddress,
     OriginalUri(uri): OriginalUri,
+    Here(here): Here,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     refuse_without_issuer(&app, &uri)?;
     let query = Query::parse(uri.query().unwrap_or_default());
-    let here = here(&app, &uri, &headers);
     let gone = Cookie {
         name: ATTEMPT,
         value: "",
@@ -123,7 +122,7 @@ pub(super) async fn end(
 /// `POST /identity/oidc/token`: the tokens of whoever came back from the issuer, for the cookie that they brought.
 pub(super) async fn token(
     Scoped(app): Scoped,
-    OriginalUri(uri): OriginalUri,
+    Here(here): Here,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let refresh = cookie(&headers, TOKEN).unwrap_or_default();
@@ -139,18 +138,13 @@ pub(super) async fn token(
         age_s: 0,
     };
     let mut response = Answer(answer(Some(tokens))).into_response();
-    set(&mut response, &[gone.text(&here(&app, &uri, &headers))]);
+    set(&mut response, &[gone.text(&here)]);
     Ok(response)
 }
 
 /// `GET /sign-out`: to the issuer, which signs its user out and sends the browser back. The session here is ended by
 /// `POST /identity/logout`.
-pub(super) async fn sign_out(
-    State(app): State<App>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
-) -> Response {
-    let here = here(&app, &uri, &headers);
+pub(super) async fn sign_out(State(app): State<App>, Here(here): Here) -> Response {
     let there = app.identity().oidc_sign_out(&format!("{here}/")).await;
     go(there.as_deref().unwrap_or("/"), &[])
 }
@@ -162,10 +156,6 @@ fn refuse_without_issuer(app: &App, uri: &Uri) -> Result<(), Refusal> {
             path: uri.path().to_owned(),
         }),
     }
-}
-
-fn here(app: &App, uri: &Uri, headers: &HeaderMap) -> String {
-    origin::address(app, uri.authority().map(|a| a.as_str()), headers)
 }
 
 fn handed_over(tokens: &Tokens, here: &str) -> String {

@@ -73,6 +73,7 @@ pub(super) async fn record(
     let who = tokens.map_or_else(Principal::anonymous, |tokens| tokens.principal.clone());
     let record = AuditRecord {
         who: who.name.clone(),
+        kind: who.kind.name().into(),
         action: "login".into(),
         subject: "/identity/login".into(),
         status: if tokens.is_some() { 200 } else { 401 },

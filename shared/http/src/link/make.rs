@@ -1,15 +1,14 @@
 //! Making a link to a bookmark.
 
 use axum::Json as Answer;
-use axum::extract::OriginalUri;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use dormouse_runtime::{LinkForm, LinkMade, LinkRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::BASE;
 use crate::body::Json;
-use crate::origin;
+use crate::origin::Here;
 use crate::path::Path;
 use crate::refusal::Refusal;
 use crate::scoped::Scoped;
@@ -27,8 +26,7 @@ pub(super) struct MakeRequest {
 pub(super) async fn make(
     Scoped(app): Scoped,
     Path((id, bookmark)): Path<(String, String)>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
+    Here(here): Here,
     Json(request): Json<MakeRequest>,
 ) -> Result<(StatusCode, Answer<Value>), Refusal> {
     let request = LinkRequest {
@@ -39,8 +37,7 @@ pub(super) async fn make(
     };
     match app.runtime().links().make(app.tenant(), request).await? {
         LinkMade::Made { secret, expires } => {
-            let base = origin::address(&app, uri.authority().map(|a| a.as_str()), &headers);
-            let url = format!("{base}{BASE}/{}", secret.text());
+            let url = format!("{here}{BASE}/{}", secret.text());
             let body = json!({ "url": url, "expiresAt": expires.to_string() });
             Ok((StatusCode::CREATED, Answer(body)))
         }

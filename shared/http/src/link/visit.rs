@@ -132,6 +132,7 @@ async fn record(
     });
     let record = AuditRecord {
         who: "link".into(),
+        kind: "link".into(),
         action: "resume".into(),
         subject,
         status: status.as_u16(),

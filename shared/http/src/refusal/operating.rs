@@ -84,6 +84,7 @@ pub enum Operating {
     },
     NotYourDeployment,
     HttpsRequired,
+    SeveralHosts,
     NotReady {
         reason: String,
     },
@@ -249,6 +250,11 @@ impl Operating {
                 S::FORBIDDEN,
                 "httpsRequired",
                 "this server takes only requests that came encrypted; use https, through the proxy that says so in X-Forwarded-Proto".to_owned(),
+            ),
+            Self::SeveralHosts => (
+                S::BAD_REQUEST,
+                "severalHosts",
+                "the request has several Host headers; send one".to_owned(),
             ),
             Self::NotReady { reason } => (
                 S::SERVICE_UNAVAILABLE,

@@ -6,6 +6,7 @@ use dormouse_http::HttpConfig;
 use dormouse_runtime::{DefinitionHandle, StartRequest, Tenant};
 use serde_json::{Value, json};
 
+use crate::access::{self, ask};
 use crate::server::{Server, literal, sequence, waiting};
 
 /// Waits for the event `Go`, and writes what is in its variable then. Another variable is in memory only.
@@ -350,4 +351,36 @@ async fn the_last_line_about_an_activity_is_found() {
         .get("/workflow-instances/none/journal/go")
         .await
         .problem(404, "noSuchInstance");
+}
+
+#[tokio::test]
+async fn whoever_may_set_variables_and_not_read_instances_sees_what_they_set() {
+    let server = access::server();
+    let all = access::key(&server, "default", &["*"]).await;
+    let writer = access::key(&server, "default", &["write:workflow-instances"]).await;
+    let mut model = counting("w");
+    model["variables"][1] = json!({ "id": "s", "name": "Salary", "typeName": "Int32", "value": "90000", "storageDriverTypeName": model["variables"][0]["storageDriverTypeName"] });
+    let save = json!({ "model": model, "publish": true });
+    let definitions = "/workflow-definitions";
+    ask(&server, Some(&all), "POST", definitions, &save)
+        .await
+        .ok(200);
+    let start = json!({ "definitionId": "w", "id": "i" });
+    ask(&server, Some(&all), "POST", "/workflow-starts", &start)
+        .await
+        .ok(201);
+    let path = "/workflow-instances/i/variables";
+    for (variables, expected) in [
+        (json!([]), json!([])),
+        (
+            json!([{ "id": "n", "value": 41 }]),
+            json!([{ "id": "n", "name": "N", "value": 41 }]),
+        ),
+    ] {
+        let set = json!({ "variables": variables });
+        let answer = ask(&server, Some(&writer), "POST", path, &set).await;
+        assert_eq!(answer.ok(200)["items"], expected);
+    }
+    let read = ask(&server, Some(&all), "GET", path, &Value::Null).await;
+    assert_eq!(read.ok(200)["count"], 2);
 }

@@ -50,8 +50,8 @@ async fn the_audit_log_says_who_did_what_with_what_success() {
         .chain(rest["items"].as_array().unwrap())
         .map(|i| {
             format!(
-                "{} {} {} {}",
-                i["who"], i["action"], i["subject"], i["status"]
+                "{} {} {} {} {}",
+                i["kind"], i["who"], i["action"], i["subject"], i["status"]
             )
         })
         .collect();
@@ -62,10 +62,10 @@ async fn the_audit_log_says_who_did_what_with_what_success() {
             "{text} is not in {seen:#?}"
         )
     };
-    has(r#""test" "save" "/elsa/api/workflow-definitions" 200"#);
-    has(r#""test" "cancel" "/elsa/api/cancel/workflow-instances/none" 200"#);
-    has(r#""test" "role" "/elsa/api/identity/roles" 200"#);
-    has(r#""nobody" "login" "/identity/login" 401"#);
+    has(r#""application" "test" "save" "/elsa/api/workflow-definitions" 200"#);
+    has(r#""application" "test" "cancel" "/elsa/api/cancel/workflow-instances/none" 200"#);
+    has(r#""application" "test" "role" "/elsa/api/identity/roles" 200"#);
+    has(r#""anonymous" "nobody" "login" "/identity/login" 401"#);
     assert_eq!(seen.len(), 4, "{seen:#?}");
 }
 

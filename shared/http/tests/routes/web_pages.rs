@@ -1,12 +1,15 @@
 //! Web pages of others, and browsers that do not say for whom they ask.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use axum::http::request::Builder;
 use dormouse_http::{Encrypted, HttpConfig};
+use dormouse_runtime::identity::Authentication;
+use dormouse_store::MemoryTable;
 use serde_json::{Value, json};
 
 use crate::access::{key, server};
@@ -182,4 +185,42 @@ async fn no_page_starts_a_workflow_whose_endpoint_demands_a_credential_where_non
     // An open one is for every page.
     ask("POST", "open", &form).await.ok(200);
     ask("GET", "open", &image).await.ok(200);
+}
+
+#[tokio::test]
+async fn a_request_names_one_host() {
+    let server = Server::new();
+    let two = connected("localhost").header("host", "evil.example");
+    send(&server, two).await.problem(400, "severalHosts");
+}
+
+#[tokio::test]
+async fn an_address_says_https_where_the_connection_is_encrypted() {
+    let table = Arc::new(MemoryTable::default());
+    let over = |is_local| {
+        let config = HttpConfig {
+            is_local,
+            ..HttpConfig::default()
+        };
+        Server::over(Arc::clone(&table), config, Authentication::none(), None)
+    };
+    let open = over(false);
+    open.publish(waiting("w")).await;
+    let start = json!({ "definitionId": "w", "id": "i" });
+    let started = open.post("/workflow-starts", &start).await.ok(201);
+    let bookmark = started["bookmarks"][0]["id"].as_str().unwrap();
+    let path = format!("/elsa/api/workflow-instances/i/bookmarks/{bookmark}/links");
+    let server = over(true);
+    for (is_encrypted, scheme) in [(false, "http"), (true, "https")] {
+        let mut request = Request::post(&path)
+            .header("host", "localhost:7070")
+            .header("content-type", "application/json");
+        if is_encrypted {
+            request = request.extension(Encrypted);
+        }
+        let made = server.send(request.body(Body::from("{}")).unwrap()).await;
+        let url = made.ok(201)["url"].as_str().unwrap().to_owned();
+        let begin = format!("{scheme}://localhost:7070/links/");
+        assert!(url.starts_with(&begin), "{url}");
+    }
 }

@@ -5,6 +5,7 @@ use dormouse_engine::call::{Answer, HttpRequest};
 use dormouse_identity::Permissions;
 use dormouse_identity::jwks::Jwks;
 use dormouse_identity::jwt::{Expected, Unverified};
+use dormouse_identity::user_name::shown;
 use dormouse_store::Tenant;
 use futures_util::lock::Mutex;
 use serde_json::{Map, Value};
@@ -253,7 +254,7 @@ fn principal(claims: &Map<String, Value>, is_multi_tenant: bool) -> Option<Princ
     Some(Principal {
         tenant,
         kind: Kind::External,
-        name: text("sub").filter(|sub| !sub.is_empty())?.to_owned(),
+        name: text("sub").map(shown).filter(|sub| !sub.is_empty())?,
         permissions,
     })
 }

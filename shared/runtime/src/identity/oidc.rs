@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::external::{DOCUMENT_BYTES_MAX, External, FETCH_MS};
-use super::oidc_claims::{groups, name};
+use super::oidc_claims::{groups, is_of_another_client, name};
 use super::{Identity, JwtSettings, Tokens};
 use crate::error::RuntimeError;
 
@@ -185,6 +185,9 @@ impl Identity {
         };
         if claims.get("nonce").and_then(Value::as_str) != Some(&attempt.nonce) {
             return Ok(OidcSignIn::Failed("the token is of another attempt"));
+        }
+        if is_of_another_client(&claims, &settings.client_id) {
+            return Ok(OidcSignIn::Failed("the token was made for another client"));
         }
         self.begin_session_of(settings, &claims).await
     }

@@ -1,5 +1,6 @@
 //! What the claims of an identity token say of a person.
 
+use dormouse_identity::user_name::shown;
 use serde_json::{Map, Value};
 
 /// The most groups of a person that are looked at.
@@ -15,14 +16,20 @@ pub(super) fn name(claims: &Map<String, Value>) -> Option<String> {
     let called = text("preferred_username")
         .or(text("email"))
         .or(text("name"));
-    let plain = |text: &str| -> String {
-        let fit = text.chars().filter(|c| !c.is_control());
-        fit.take(100).collect()
-    };
     Some(match called {
-        Some(called) if called != subject => format!("oidc:{} ({})", plain(called), plain(subject)),
-        Some(_) | None => format!("oidc:{}", plain(subject)),
+        Some(called) if called != subject => format!("oidc:{} ({})", shown(called), shown(subject)),
+        Some(_) | None => format!("oidc:{}", shown(subject)),
     })
+}
+
+/// Whether an identity token was made for another client, which passed it on: it names several audiences, and whom it was made
+/// for is another one, or is not said ("OpenID Connect Core 1.0", 3.1.3.7, points 4 and 5).
+pub(super) fn is_of_another_client(claims: &Map<String, Value>, client_id: &str) -> bool {
+    let has_several = matches!(claims.get("aud"), Some(Value::Array(list)) if list.len() > 1);
+    match claims.get("azp") {
+        Some(party) => party.as_str() != Some(client_id),
+        None => has_several,
+    }
 }
 
 /// The groups that a claim names.
@@ -71,6 +78,25 @@ mod tests {
         }
         assert_eq!(groups(&map(json!({ "groups": "a" })), "groups"), ["a"]);
         assert!(groups(&map(json!({})), "groups").is_empty());
+    }
+
+    #[test]
+    fn a_token_is_for_the_client_that_it_was_made_for() {
+        for (claims, expected) in [
+            (json!({ "aud": "me" }), false),
+            (json!({ "aud": ["me"] }), false),
+            (json!({ "aud": "me", "azp": "me" }), false),
+            (json!({ "aud": ["me", "other"], "azp": "me" }), false),
+            (json!({ "aud": ["me", "other"] }), true),
+            (json!({ "aud": ["me", "other"], "azp": "other" }), true),
+            (json!({ "aud": "me", "azp": 7 }), true),
+        ] {
+            assert_eq!(
+                is_of_another_client(&map(claims.clone()), "me"),
+                expected,
+                "{claims}"
+            );
+        }
     }
 
     #[test]

@@ -18,6 +18,20 @@ pub enum Kind {
     External,
 }
 
+impl Kind {
+    /// As the audit log names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unasked => "unasked",
+            Self::Anonymous => "anonymous",
+            Self::User => "user",
+            Self::Application => "application",
+            Self::External => "external",
+        }
+    }
+}
+
 /// Somebody who is known, and what he may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {

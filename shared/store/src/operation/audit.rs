@@ -25,6 +25,10 @@ pub struct AuditRecord {
     /// Who: a user's name, an application's, a token's subject; `link` for a resume link.
     #[serde(rename = "w")]
     pub who: String,
+    /// By what they are known: `user`, `application` for an API key, `external` for an account of an outside issuer, `link`,
+    /// `anonymous`. Names of one kind are told apart by it from the same names of another one. Empty in old records.
+    #[serde(rename = "k", skip_serializing_if = "String::is_empty")]
+    pub kind: String,
     /// What, in Elsa's words: `publish`, `cancel` and so on.
     #[serde(rename = "a")]
     pub action: String,

@@ -253,6 +253,27 @@ fn a_plan_changes_only_as_it_was_read_and_its_jobs_with_it() {
     );
 }
 
+/// A record as earlier builds wrote it, and one of this build.
+fn put_audit(rig: &Rig) {
+    let old = AuditRecord {
+        at_ms: 5,
+        who: "ada".into(),
+        action: "publish".into(),
+        subject: "/x".into(),
+        status: 200,
+        address: Some("::1".into()),
+        ..AuditRecord::default()
+    };
+    let new = AuditRecord {
+        kind: "user".into(),
+        ..old.clone()
+    };
+    for (record, chance) in [(old, 7), (new, 8)] {
+        let operations = rig.store.operations();
+        now(operations.add_audit_record(&rig.tenant, "2026-11", &record, chance)).unwrap();
+    }
+}
+
 #[test]
 fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     let rig = rig();
@@ -302,16 +323,7 @@ fn what_is_stored_of_identities_is_stored_as_it_always_was() {
     now(rig.store.links().put_webhook(tenant, &webhook)).unwrap();
     let key = SigningKey::new(5, 7, Bytes::from_static(b"secret"));
     now(rig.store.links().put_signing_key(&key, 60)).unwrap();
-    let record = AuditRecord {
-        id: String::new(),
-        at_ms: 5,
-        who: "ada".into(),
-        action: "publish".into(),
-        subject: "/x".into(),
-        status: 200,
-        address: Some("::1".into()),
-    };
-    now(operations.add_audit_record(tenant, "2026-11", &record, 7)).unwrap();
+    put_audit(&rig);
     now(operations.put_pause(&pause())).unwrap();
     put_plan(&rig);
     let mut text = String::new();
