@@ -70,7 +70,8 @@ pub(crate) const ROWS_A_USE_CASE: u32 = 250;
 /// Calls of the table that one use case may have under way at once.
 pub(crate) const CALLS_AT_ONCE: u32 = 64;
 
-/// Firings of one trigger that may be on their way at once, beside two for each of its occurrences.
+/// Firings of one trigger that may be on their way at once, beside two for each of its occurrences; three times as many where
+/// clocks differ. What multiplies without end is beyond that soon.
 pub(crate) const FIRINGS_PENDING: usize = 16;
 
 /// How late a timer may be where calls take less than 100 ms and nothing fails, in ms.

@@ -63,8 +63,9 @@ impl Cluster {
 
     fn carry(&self, message: Message, delay_ms: u64) {
         let firing = trigger_of(&message);
+        let is_skewed = self.plan.faults.skew_ms > 0;
         if let Some(firing) = &firing
-            && !lock(&self.shared.watch).is_sent(firing)
+            && !lock(&self.shared.watch).is_sent(firing, is_skewed)
         {
             return;
         }

@@ -122,7 +122,7 @@ impl Watch {
     }
 
     /// A firing of a trigger is sent. False: there are so many that one more would show nothing new.
-    pub(crate) fn is_sent(&mut self, firing: &(String, i64)) -> bool {
+    pub(crate) fn is_sent(&mut self, firing: &(String, i64), is_skewed: bool) -> bool {
         let trigger = &firing.0;
         let of = self.firings.range((trigger.clone(), i64::MIN)..);
         let of = of.take_while(|((other, _), _)| other == trigger);
@@ -130,10 +130,12 @@ impl Watch {
             (occurrences + usize::from(*count > 0), pending + count)
         });
         // Each occurrence may have a duplicate, and those of a node that stands still are on their way until it goes on.
-        if pending >= FIRINGS_PENDING + 2 * occurrences {
-            let what = format!(
-                "of the trigger {trigger} more than {FIRINGS_PENDING} firings are on their way"
-            );
+        // Nodes whose clocks are behind put each duplicate back, and again when the answer to that was lost: where most
+        // messages come twice they pile up until the time has come on those clocks too.
+        let most = FIRINGS_PENDING * if is_skewed { 3 } else { 1 };
+        if pending >= most + 2 * occurrences {
+            let what =
+                format!("of the trigger {trigger} more than {most} firings are on their way");
             self.wrong.push(what);
             return false;
         }
